@@ -1,0 +1,1 @@
+"""The command line: one file a command, with the progress, plots and reports that people look at."""

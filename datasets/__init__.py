@@ -1,0 +1,1 @@
+"""Files into arrays: annotation formats, trajectories, tables, simulated data, bundled samples."""

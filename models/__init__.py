@@ -1,0 +1,1 @@
+"""Numbers into decisions: the annealing core, estimators, comparators, detectors and rankers."""

@@ -1,0 +1,1 @@
+"""Comparators on the same footing as the annealed estimators."""

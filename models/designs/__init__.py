@@ -1,0 +1,1 @@
+"""How responses and gradients are computed from each kind of data."""

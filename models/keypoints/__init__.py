@@ -1,0 +1,1 @@
+"""Keypoint detectors: training by hard-negative mining, scanning, detections."""

@@ -1,0 +1,1 @@
+"""Motion segmentation: candidates and the ranker that chooses among them."""
