@@ -1,0 +1,48 @@
+"""The command `annealed`: registers one file per command.
+
+Heavy imports happen inside the commands, so that `annealed --help` answers at once.
+"""
+
+from typing import Annotated
+
+import typer
+
+from . import info
+from .status import report_errors
+
+app = typer.Typer(
+    name="annealed",
+    help="Small, fast, readable vision models learned by feature selection with annealing.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+COMMANDS = {
+    "info": info.command,
+}
+
+for name, command in COMMANDS.items():
+    app.command(name)(report_errors(command))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"annealed {version('annealed')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Small, fast, readable vision models learned by feature selection with annealing."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,58 @@
+"""Exit statuses, and the one place that turns errors into a line and a status."""
+
+import functools
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+import typer
+
+from ..features.errors import AnnealedError
+
+OPENCV_HELP = (
+    "OpenCV cannot be loaded ({error}). Install the system library it names, or run: "
+    "pip uninstall -y opencv-python && pip install opencv-python-headless"
+)
+
+
+class ExitStatus(IntEnum):
+    """What the process returns to the shell."""
+
+    OK = 0
+    ERROR = 1
+    BAD_INPUT = 2
+    INTERRUPTED = 130
+
+
+def exit_with(message: str, status: ExitStatus) -> typer.Exit:
+    """Print one line on stderr and return the exception that ends the command."""
+    print(f"annealed: {' '.join(message.split())}", file=sys.stderr)
+    return typer.Exit(int(status))
+
+
+def report_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a command so that whatever a user can cause ends in one line, never in a traceback.
+
+    A bug still shows its traceback: only the package's own errors, the operating system's and an
+    OpenCV that lacks system libraries are expected here.
+    """
+
+    @functools.wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except AnnealedError as error:
+            raise exit_with(str(error), ExitStatus.BAD_INPUT) from None
+        except KeyboardInterrupt:
+            raise exit_with("interrupted", ExitStatus.INTERRUPTED) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise exit_with(str(error), ExitStatus.BAD_INPUT) from None
+        except ImportError as error:
+            if "cv2" not in str(error) and ".so" not in str(error):
+                raise
+            raise exit_with(OPENCV_HELP.format(error=error), ExitStatus.ERROR) from None
+
+    return guarded
