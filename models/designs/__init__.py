@@ -1,1 +1,21 @@
 """How responses and gradients are computed from each kind of data."""
+
+from .base import Block, Design, ResidentDesign
+from .binned import BinnedDesign, encode, knot_means
+from .blocks import BlockDesign, OnDemandDesign, column_moments
+from .dense import DenseDesign
+from .sparse import SparseDesign
+
+__all__ = [
+    "BinnedDesign",
+    "Block",
+    "BlockDesign",
+    "DenseDesign",
+    "Design",
+    "OnDemandDesign",
+    "ResidentDesign",
+    "SparseDesign",
+    "column_moments",
+    "encode",
+    "knot_means",
+]

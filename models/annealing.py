@@ -1,0 +1,498 @@
+"""Feature selection with annealing: Algorithm 1, for any loss, penalty, schedule and design.
+
+    beta = 0
+    for e = 1 .. n_iter:
+        take gradient steps on the loss over the features still kept      (equation 2)
+        keep the M_e features with the largest coefficients                (equation 3)
+
+Where this departs from the letter of the algorithm, and why:
+
+- An iteration passes over the data in mini-batches while features leave, and in one batch once the k
+  survivors only have to be trained. `batch_size=None` passes in one batch throughout.
+- Steps have Nesterov momentum. `momentum=0` with `batch_size=None` is the algorithm as printed.
+- The step is 1 / (largest eigenvalue of a bound on the Hessian), which is estimated again as features
+  leave; `learning_rate` takes a number instead. A run that diverges goes back to its last good
+  iteration and halves the step.
+- Training ends early once the k survivors have converged.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..features.errors import DataError, ParameterError
+from .designs.base import Design
+from .losses import Loss
+from .penalties import Penalty
+from .schedules import InverseSchedule
+
+PROBE_ROWS = 1024  # rows that the curvature is estimated on
+PROBE_SHRINKAGE = 0.8  # estimate the curvature again when this fraction of the features is left
+DIVERGED = 2.0  # a loss of this many times that of the empty model is a failure, not a phase
+MAX_HALVINGS = 40
+
+
+class Progress(NamedTuple):
+    """What a callback is told after each iteration."""
+
+    iteration: int
+    n_iter: int
+    features_kept: int
+    loss: float
+    step: float
+    seconds: float
+
+
+@dataclass
+class Trace:
+    """What happened in each iteration: mean loss over its batches, features kept, step, seconds."""
+
+    loss: list[float] = field(default_factory=list)
+    features_kept: list[int] = field(default_factory=list)
+    step: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    def append(self, progress: Progress) -> None:
+        self.loss.append(progress.loss)
+        self.features_kept.append(progress.features_kept)
+        self.step.append(progress.step)
+        self.seconds.append(progress.seconds)
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """What an annealing run leaves.
+
+    Attributes
+    ----------
+    kept : ndarray of shape (n_kept,), int64
+        The selected features, ascending.
+    beta : ndarray of shape (n_outputs, n_kept, block_size), float64
+    intercept : ndarray of shape (n_outputs,), float64
+    ranking : ndarray of shape (n_features,), int64
+        1 for the selected features, then 2, 3, ... for the others, those that left last first.
+    trace : Trace
+    """
+
+    kept: np.ndarray
+    beta: np.ndarray
+    intercept: np.ndarray
+    ranking: np.ndarray
+    trace: Trace
+
+
+def anneal(
+    design: Design,
+    loss: Loss,
+    penalty: Penalty | None,
+    schedule: InverseSchedule,
+    *,
+    batch_size: int | None = 250,
+    momentum: float = 0.9,
+    learning_rate: float | str = "auto",
+    groups: np.ndarray | None = None,
+    always_keep: np.ndarray | None = None,
+    tol: float = 1e-6,
+    callback: Callable[[Progress], None] | None = None,
+) -> Annealed:
+    """Select features and train a model on them (Algorithm 1).
+
+    Parameters
+    ----------
+    design : Design
+        The data. It is consumed: afterwards it holds the selected features only. Rows should come in
+        random order, because a batch is a range of rows.
+    loss : Loss
+        Bound to the targets of the design's rows.
+    penalty : Penalty or None
+    schedule : InverseSchedule
+        Counts features, or groups of features where `groups` is given.
+    batch_size : int or None
+        Rows in a batch while features leave; None for all rows.
+    momentum : float
+        Nesterov momentum, at least 0 and below 1.
+    learning_rate : "auto" or float
+    groups : ndarray of shape (n_features,), int, optional
+        Group numbers from 0; the features of a group stay or leave together, scored by the root mean
+        square of their coefficients.
+    always_keep : ndarray of int, optional
+        Features that never leave. They count among the k.
+    tol : float
+        Training of the survivors ends once an iteration changes every coefficient by less than `tol`
+        times the largest; 0 runs all iterations.
+    callback : callable, optional
+        Called with a `Progress` after each iteration.
+
+    Returns
+    -------
+    Annealed
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annealed.models.designs import DenseDesign
+    >>> from annealed.models.losses import SquaredError
+    >>> X = np.random.default_rng(0).standard_normal((200, 30))
+    >>> y = 3 * X[:, 4] - 2 * X[:, 17]
+    >>> design = DenseDesign(np.ascontiguousarray(X.T))
+    >>> result = anneal(design, SquaredError(y), None, InverseSchedule(k=2))
+    >>> result.kept, result.beta.round(3).ravel()
+    (array([ 4, 17]), array([ 3., -2.]))
+    """
+    annealer = Annealer(
+        design,
+        loss,
+        penalty,
+        batch_size=batch_size,
+        momentum=momentum,
+        learning_rate=learning_rate,
+        groups=groups,
+        always_keep=always_keep,
+        tol=tol,
+        callback=callback,
+    )
+    return annealer.run(schedule)
+
+
+def anneal_path(
+    design: Design,
+    loss: Loss,
+    penalty: Penalty | None,
+    schedule: InverseSchedule,
+    ks: Sequence[int],
+    **options,
+) -> list[Annealed]:
+    """Select nested sets of features of several sizes in one run.
+
+    Parameters
+    ----------
+    design, loss, penalty, options
+        As for `anneal`.
+    schedule : InverseSchedule
+        Its `n_iter` and `mu` serve the largest size; every smaller one is annealed from the one before
+        in a fifth of the iterations. Its `k` is not used.
+    ks : sequence of int
+        Sizes of the path, in any order.
+
+    Returns
+    -------
+    list of Annealed
+        One per distinct size, largest first.
+    """
+    sizes = sorted(set(ks), reverse=True)
+    annealer = Annealer(design, loss, penalty, **options)
+    path = [annealer.run(InverseSchedule(sizes[0], schedule.n_iter, schedule.mu))]
+    for k in sizes[1:]:
+        path.append(annealer.run(InverseSchedule(k, max(1, schedule.n_iter // 5), schedule.mu)))
+    return path
+
+
+class Annealer:
+    """The state of a run: coefficients, velocities, and which features are still there.
+
+    Parameters are those of `anneal`. `run` may be called again with a smaller k, to go on from where
+    the run before ended.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        loss: Loss,
+        penalty: Penalty | None,
+        *,
+        batch_size: int | None = 250,
+        momentum: float = 0.9,
+        learning_rate: float | str = "auto",
+        groups: np.ndarray | None = None,
+        always_keep: np.ndarray | None = None,
+        tol: float = 1e-6,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        _check_options(batch_size, momentum, learning_rate, tol)
+        if design.n_rows != loss.n_rows:
+            raise DataError(f"the design has {design.n_rows} rows, the loss {loss.n_rows}")
+        self.design = design
+        self.loss = loss
+        self.penalty = penalty
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.tol = tol
+        self.callback = callback
+        self.steps = _Steps(design, loss, penalty, learning_rate)
+        self.selection = _Selection(design.n_features, groups, always_keep)
+        self.beta = np.zeros((loss.n_outputs, design.n_features, design.block_size))
+        self.velocity = np.zeros_like(self.beta)
+        self.intercept = loss.initial_intercept()
+        self.intercept_velocity = np.zeros_like(self.intercept)
+        self.trace = Trace()
+        self.started = time.perf_counter()
+
+    def run(self, schedule: InverseSchedule) -> Annealed:
+        """Anneal down to the schedule's k and train the survivors."""
+        sizes = schedule.features_kept(self.selection.n_units)
+        self.selection.check_size(int(sizes[-1]))
+        batches = self.loss.splits(self.batch_size)
+        empty_loss = self._mean_loss()
+        for e, size in enumerate(sizes, start=1):
+            if self.selection.n_units == sizes[-1] and batches[0] != (0, self.design.n_rows):
+                batches = self.loss.splits(None)
+                self._forget_velocity()
+            before = self.beta.copy(), self.intercept.copy()
+            value = self._pass_over(batches)
+            if not value <= DIVERGED * empty_loss or not np.isfinite(self.beta).all():
+                self._back_off(*before)
+            self._keep(self.selection.choose(_norms(self.beta), int(size)))
+            self._report(e, schedule.n_iter, value)
+            if self._has_converged(before[0], int(sizes[-1])):
+                break
+        return Annealed(
+            self.selection.kept.copy(),
+            self.beta.copy(),
+            self.intercept.copy(),
+            self.selection.ranking(),
+            self.trace,
+        )
+
+    def _pass_over(self, batches: list[tuple[int, int]]) -> float:
+        """Take one gradient step per batch and return the mean loss met on the way (equation 2)."""
+        total = 0.0
+        step = self.steps.current()
+        for start, stop in batches:
+            block = self.design.block(start, stop)
+            response = block.response(self.beta, self.intercept)
+            value, residual = self.loss.evaluate(response, start, stop)
+            gradient = block.gradient(residual)
+            if self.penalty is not None:
+                value += self.penalty.value(self.beta)
+                self.penalty.add_gradient(self.beta, gradient)
+            _nesterov_step(self.beta, self.velocity, gradient, step, self.momentum)
+            _nesterov_step_vector(
+                self.intercept, self.intercept_velocity, residual.sum(axis=1), step, self.momentum
+            )
+            total += value * (stop - start)
+        return total / self.design.n_rows
+
+    def _keep(self, indices: np.ndarray | None) -> None:
+        """Forget all features but these; None: all stay."""
+        if indices is None:
+            return
+        self.design.keep(indices)
+        self.beta = np.ascontiguousarray(self.beta[:, indices])
+        self.velocity = np.ascontiguousarray(self.velocity[:, indices])
+        self.steps.keep(indices)
+
+    def _mean_loss(self) -> float:
+        """Loss of the model without any feature, the yardstick for divergence."""
+        intercept = self.loss.initial_intercept()
+        response = np.repeat(intercept[:, None], self.design.n_rows, axis=1)
+        return self.loss.evaluate(response, 0, self.design.n_rows)[0]
+
+    def _back_off(self, beta: np.ndarray, intercept: np.ndarray) -> None:
+        self.beta, self.intercept = beta, intercept
+        self._forget_velocity()
+        self.steps.halve()
+
+    def _forget_velocity(self) -> None:
+        self.velocity[:] = 0
+        self.intercept_velocity[:] = 0
+
+    def _report(self, e: int, n_iter: int, value: float) -> None:
+        seconds = time.perf_counter() - self.started
+        progress = Progress(e, n_iter, self.design.n_features, value, self.steps.last, seconds)
+        self.trace.append(progress)
+        if self.callback is not None:
+            self.callback(progress)
+
+    def _has_converged(self, before: np.ndarray, final_size: int) -> bool:
+        if self.selection.n_units > final_size or before.shape != self.beta.shape:
+            return False
+        change = np.abs(self.beta - before).max()
+        return bool(change < self.tol * np.abs(self.beta).max())
+
+
+class _Selection:
+    """Which features are kept, in which units (features or groups), and who left when."""
+
+    def __init__(self, n_features: int, groups: np.ndarray | None, always_keep: np.ndarray | None) -> None:
+        self.kept = np.arange(n_features)
+        self.groups = None if groups is None else _check_groups(groups, n_features)
+        self.forced = np.zeros(n_features, dtype=bool)
+        if always_keep is not None:
+            self.forced[_check_indices(always_keep, n_features)] = True
+        self._left: list[np.ndarray] = []
+
+    @property
+    def n_units(self) -> int:
+        """Units still kept."""
+        return len(self.kept) if self.groups is None else len(np.unique(self.groups))
+
+    def check_size(self, size: int) -> None:
+        forced = self.forced if self.groups is None else np.unique(self.groups[self.forced])
+        needed = int(np.sum(forced)) if self.groups is None else len(forced)
+        if needed > size:
+            raise ParameterError(f"always_keep names {needed} features or groups, more than k = {size}")
+
+    def choose(self, norms: np.ndarray, size: int) -> np.ndarray | None:
+        """Return the positions of the `size` best units' features and record who leaves.
+
+        Parameters
+        ----------
+        norms : ndarray of shape (features kept,)
+            Norm of each feature's coefficients; ties go to the lower index.
+
+        Returns
+        -------
+        ndarray of int64, ascending, or None where nothing leaves.
+        """
+        if size >= self.n_units:
+            return None
+        scores = np.where(self.forced, np.inf, norms)
+        if self.groups is None:
+            stays = _largest(scores, size)
+        else:
+            stays = _largest(_group_scores(scores, self.groups), size)[self.groups]
+        leaving = np.flatnonzero(~stays)
+        self._left.append(self.kept[leaving[np.argsort(scores[leaving], kind="stable")]])
+        indices = np.flatnonzero(stays)
+        self.kept = self.kept[indices]
+        self.forced = self.forced[indices]
+        if self.groups is not None:
+            self.groups = np.unique(self.groups[indices], return_inverse=True)[1]
+        return indices
+
+    def ranking(self) -> np.ndarray:
+        order = np.concatenate([*self._left, self.kept[:0]])
+        ranking = np.ones(len(order) + len(self.kept), dtype=np.int64)
+        ranking[order] = 1 + np.arange(len(order), 0, -1)
+        return ranking
+
+
+class _Steps:
+    """The step length: 1 / L, with L estimated by power iterations on a bound of the Hessian.
+
+    The Hessian of the loss is at most A' H A, with A the design (and a column of ones for the
+    intercept) and H the loss's curvature in response space. Its largest eigenvalue only falls as
+    features leave, so an estimate stays safe; it is renewed, from the eigenvector at hand, when
+    enough of them have left to be worth it.
+    """
+
+    def __init__(
+        self, design: Design, loss: Loss, penalty: Penalty | None, learning_rate: float | str
+    ) -> None:
+        self.design = design
+        self.loss = loss
+        self.penalty_curvature = 0.0 if penalty is None else penalty.curvature
+        self.learning_rate = learning_rate
+        self.rows = loss.splits(PROBE_ROWS)[0]
+        shape = (loss.n_outputs, design.n_features, design.block_size)
+        # A fixed start that is not orthogonal to a common direction, nor to an alternating one.
+        self.vector = np.cos(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape) + 1.0
+        self.intercept = np.ones(loss.n_outputs)
+        self.damping = 1.0
+        self.estimated_at = 0
+        self.last = 0.0
+
+    def current(self) -> float:
+        if self.learning_rate != "auto":
+            self.last = float(self.learning_rate) * self.damping
+            return self.last
+        if self.estimated_at == 0 or self.design.n_features <= PROBE_SHRINKAGE * self.estimated_at:
+            curvature = self._largest_eigenvalue(n_iter=10 if self.estimated_at == 0 else 4)
+            self.estimated_at = self.design.n_features
+            self.undamped = 1 / (curvature + self.penalty_curvature) if curvature > 0 else 1.0
+        self.last = self.undamped * self.damping
+        return self.last
+
+    def halve(self) -> None:
+        self.damping /= 2
+        if self.damping < 0.5**MAX_HALVINGS:
+            raise DataError("training diverges at any step length; are the features scaled?")
+
+    def keep(self, indices: np.ndarray) -> None:
+        self.vector = self.vector[:, indices]
+
+    def _largest_eigenvalue(self, n_iter: int) -> float:
+        start, stop = self.rows
+        block = self.design.block(start, stop)
+        eigenvalue = 0.0
+        for _ in range(n_iter):
+            norm = np.sqrt(np.sum(self.vector**2) + np.sum(self.intercept**2))
+            if not norm > 0:
+                return eigenvalue
+            self.vector = np.ascontiguousarray(self.vector / norm)
+            self.intercept = self.intercept / norm
+            bent = self.loss.curvature(block.response(self.vector, self.intercept), start, stop)
+            self.vector = block.gradient(bent)
+            self.intercept = bent.sum(axis=1)
+            eigenvalue = float(np.sqrt(np.sum(self.vector**2) + np.sum(self.intercept**2)))
+        return eigenvalue
+
+
+@njit(cache=True)
+def _nesterov_step(beta, velocity, gradient, step, momentum):
+    """Move `beta`, which holds the look-ahead point of Nesterov's method, in place."""
+    for o in range(beta.shape[0]):
+        for j in range(beta.shape[1]):
+            for k in range(beta.shape[2]):
+                push = step * gradient[o, j, k]
+                velocity[o, j, k] = momentum * velocity[o, j, k] - push
+                beta[o, j, k] += momentum * velocity[o, j, k] - push
+
+
+def _nesterov_step_vector(intercept, velocity, gradient, step, momentum) -> None:
+    _nesterov_step(intercept[:, None, None], velocity[:, None, None], gradient[:, None, None], step, momentum)
+
+
+def _norms(beta: np.ndarray) -> np.ndarray:
+    """Norm of each feature's coefficients over outputs and block, shape (n_features,)."""
+    return np.sqrt(np.einsum("ojk,ojk->j", beta, beta))
+
+
+def _largest(scores: np.ndarray, size: int) -> np.ndarray:
+    """Mark the `size` largest scores; among equals, the lower index stays."""
+    threshold = np.partition(scores, len(scores) - size)[len(scores) - size]
+    stays = scores > threshold
+    tied = np.flatnonzero(scores == threshold)
+    stays[tied[: size - np.count_nonzero(stays)]] = True
+    return stays
+
+
+def _group_scores(scores: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Root mean square of each group's scores."""
+    return np.sqrt(np.bincount(groups, weights=scores**2) / np.bincount(groups))
+
+
+def _check_groups(groups: np.ndarray, n_features: int) -> np.ndarray:
+    groups = np.asarray(groups)
+    if groups.shape != (n_features,):
+        raise DataError(f"groups must name a group for each of {n_features} features, got {groups.shape}")
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def _check_indices(indices: np.ndarray, n_features: int) -> np.ndarray:
+    indices = np.asarray(indices)
+    if indices.size == 0:
+        return indices.astype(np.int64)
+    if not np.issubdtype(indices.dtype, np.integer) or indices.min() < 0 or indices.max() >= n_features:
+        raise ParameterError(f"always_keep must hold feature numbers from 0 to {n_features - 1}")
+    return indices
+
+
+def _check_options(batch_size: int | None, momentum: float, learning_rate: float | str, tol: float) -> None:
+    if batch_size is not None and batch_size < 1:
+        raise ParameterError(f"batch_size must be None or at least 1, got {batch_size}")
+    if not 0 <= momentum < 1:
+        raise ParameterError(f"momentum must be at least 0 and below 1, got {momentum}")
+    if not tol >= 0:
+        raise ParameterError(f"tol must be at least 0, got {tol}")
+    if learning_rate == "auto":
+        return
+    if isinstance(learning_rate, str) or not (np.isfinite(learning_rate) and learning_rate > 0):
+        raise ParameterError(f'learning_rate must be "auto" or a number above 0, got {learning_rate!r}')

@@ -1,0 +1,130 @@
+"""Linear responses on a sparse matrix, which is never made dense."""
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+from scipy import sparse
+
+from .base import PARALLEL_VISITS, ResidentDesign
+
+
+class SparseDesign(ResidentDesign):
+    """A sparse matrix in compressed rows.
+
+    Rows keep their entries in ascending column order. Dropping features renumbers the columns; the
+    entries of dropped features are removed once they are half of all.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse matrix or array of shape (n_rows, n_features), float32 or float64
+        Copied into CSR form. Values should be scaled, not centred: centring would fill the matrix.
+    """
+
+    block_size = 1
+
+    def __init__(self, matrix) -> None:
+        matrix = sparse.csr_array(matrix, copy=True)
+        matrix.sum_duplicates()
+        self.n_rows, self.n_features = matrix.shape
+        self._indptr = matrix.indptr.astype(np.int64)
+        self._columns = matrix.indices.astype(np.int64)
+        self._values = matrix.data
+        self._position = np.arange(self.n_features)  # stored column -> kept feature, or -1
+        self._live = len(self._values)
+        self._entries = np.bincount(self._columns, minlength=self.n_features)
+
+    def keep(self, indices: np.ndarray) -> None:
+        renumber = np.full(self.n_features + 1, -1)  # the last entry serves position -1
+        renumber[indices] = np.arange(len(indices))
+        self._position = renumber[self._position]
+        self._entries = self._entries[indices]
+        self.n_features = len(indices)
+        if 2 * self._entries.sum() <= self._live:
+            self._compact()
+
+    def _compact(self) -> None:
+        columns = self._position[self._columns]
+        alive = columns >= 0
+        self._indptr = np.concatenate([[0], np.cumsum(alive)])[self._indptr]
+        self._columns = columns[alive]
+        self._values = self._values[alive]
+        self._position = np.arange(self.n_features)
+        self._live = len(self._values)
+
+    def _is_large(self, start: int, stop: int) -> bool:
+        return self._indptr[stop] - self._indptr[start] >= PARALLEL_VISITS
+
+    def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
+        out = np.empty((len(beta), stop - start))
+        kernel = _response_parallel if self._is_large(start, stop) else _response
+        kernel(
+            self._indptr[start : stop + 1], self._columns, self._values, self._position, beta, intercept, out
+        )
+        return out
+
+    def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
+        out = np.zeros((len(residual), self.n_features, 1))
+        arguments = (self._indptr[start : stop + 1], self._columns, self._values, self._position, residual)
+        if self._is_large(start, stop):
+            _gradient_parallel(*arguments, get_num_threads(), out)
+        else:
+            _gradient(*arguments, 0, len(self._position), out)
+        return out
+
+
+@njit(cache=True)
+def _respond_row(columns, values, position, beta, intercept, first, last):
+    total = intercept
+    for e in range(first, last):
+        j = position[columns[e]]
+        if j >= 0:
+            total += beta[j, 0] * values[e]
+    return total
+
+
+@njit(cache=True)
+def _response(indptr, columns, values, position, beta, intercept, out):
+    for o in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[o, i] = _respond_row(
+                columns, values, position, beta[o], intercept[o], indptr[i], indptr[i + 1]
+            )
+
+
+@njit(cache=True, parallel=True)
+def _response_parallel(indptr, columns, values, position, beta, intercept, out):
+    for i in prange(out.shape[1]):
+        for o in range(out.shape[0]):
+            out[o, i] = _respond_row(
+                columns, values, position, beta[o], intercept[o], indptr[i], indptr[i + 1]
+            )
+
+
+@njit(cache=True)
+def _gradient(indptr, columns, values, position, residual, first_column, last_column, out):
+    """Add the entries of the stored columns [first_column, last_column), row after row."""
+    for i in range(residual.shape[1]):
+        row = columns[indptr[i] : indptr[i + 1]]
+        low = indptr[i] + np.searchsorted(row, first_column)
+        high = indptr[i] + np.searchsorted(row, last_column)
+        for e in range(low, high):
+            j = position[columns[e]]
+            if j >= 0:
+                for o in range(out.shape[0]):
+                    out[o, j, 0] += residual[o, i] * values[e]
+
+
+@njit(cache=True, parallel=True)
+def _gradient_parallel(indptr, columns, values, position, residual, n_parts, out):
+    """Each thread owns a range of columns; a column's sum runs over the rows in order all the same."""
+    n_columns = len(position)
+    for part in prange(n_parts):
+        _gradient(
+            indptr,
+            columns,
+            values,
+            position,
+            residual,
+            n_columns * part // n_parts,
+            n_columns * (part + 1) // n_parts,
+            out,
+        )

@@ -1,0 +1,120 @@
+"""Penalties rho on each feature's coefficient block (sections 2.3 and 2.5.1).
+
+Every penalty knows its value, its gradient and a bound on its curvature (the largest eigenvalue of
+its Hessian), which the automatic step takes into account. `beta` has shape (n_outputs, n_features,
+block_size) everywhere; neighbours along the last axis are neighbouring knots of one response
+function.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..features.errors import ParameterError
+
+
+class Penalty(Protocol):
+    """What the annealing loop asks of a penalty."""
+
+    @property
+    def curvature(self) -> float:
+        """Largest eigenvalue that the Hessian can have."""
+        ...
+
+    def value(self, beta: np.ndarray) -> float:
+        """Return the sum of rho over all blocks."""
+        ...
+
+    def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
+        """Add the gradient at `beta` to `gradient`, in place."""
+        ...
+
+
+def _check_weight(name: str, value: float) -> None:
+    if not (np.isfinite(value) and value >= 0):
+        raise ParameterError(f"{name} must be a finite number of at least 0, got {value}")
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Shrinkage rho(beta_j) = strength * ||beta_j||^2, equation (16)."""
+
+    strength: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check_weight("strength", self.strength)
+
+    @property
+    def curvature(self) -> float:
+        return 2 * self.strength
+
+    def value(self, beta: np.ndarray) -> float:
+        return self.strength * float(np.sum(beta**2))
+
+    def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
+        gradient += (2 * self.strength) * beta
+
+
+@dataclass(frozen=True)
+class SecondDifference:
+    """Shrinkage and smoothness of piecewise linear responses, equation (13).
+
+    rho(beta_j) = strength * ||beta_j||^2 + smoothness * sum_k (b_{k+1} + b_{k-1} - 2 b_k)^2, the
+    sum running over the inner knots.
+    """
+
+    strength: float = 0.01
+    smoothness: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check_weight("strength", self.strength)
+        _check_weight("smoothness", self.smoothness)
+
+    @property
+    def curvature(self) -> float:
+        # The rows (1, -2, 1) have norm squared 6 and a symbol of at most 16.
+        return 2 * self.strength + 32 * self.smoothness
+
+    def value(self, beta: np.ndarray) -> float:
+        bends = np.diff(beta, n=2, axis=-1)
+        return self.strength * float(np.sum(beta**2)) + self.smoothness * float(np.sum(bends**2))
+
+    def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
+        gradient += (2 * self.strength) * beta
+        bends = (2 * self.smoothness) * np.diff(beta, n=2, axis=-1)
+        gradient[..., :-2] += bends
+        gradient[..., 1:-1] -= 2 * bends
+        gradient[..., 2:] += bends
+
+
+@dataclass(frozen=True)
+class TotalVariation:
+    """Smoothed total variation of piecewise linear responses, equation (14).
+
+    rho(beta_j) = strength * sum_k h(b_k - b_{k-1}) with the Huber function h(d) = d^2 / (2 width) for
+    |d| <= width and |d| - width / 2 beyond.
+    """
+
+    strength: float = 0.01
+    width: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check_weight("strength", self.strength)
+        if not (np.isfinite(self.width) and self.width > 0):
+            raise ParameterError(f"width must be a finite number above 0, got {self.width}")
+
+    @property
+    def curvature(self) -> float:
+        # First differences have eigenvalues below 4.
+        return 4 * self.strength / self.width
+
+    def value(self, beta: np.ndarray) -> float:
+        jumps = np.abs(np.diff(beta, axis=-1))
+        huber = np.where(jumps <= self.width, jumps**2 / (2 * self.width), jumps - self.width / 2)
+        return self.strength * float(np.sum(huber))
+
+    def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
+        slopes = self.strength * np.clip(np.diff(beta, axis=-1) / self.width, -1, 1)
+        gradient[..., :-1] -= slopes
+        gradient[..., 1:] += slopes
