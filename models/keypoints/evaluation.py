@@ -1,0 +1,146 @@
+"""Precision and recall of single keypoints by the criteria of section 3.3.
+
+A visible keypoint is found if a detection lies at most 5 % of the inter-eye distance (IED) from it. A
+detection is a false alarm if it lies at least 10 % IED from the keypoint, visible or not, of every
+face of the photo. Anything in between counts as neither.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...features.errors import ParameterError
+from .targets import KeypointTargets
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """A precision-recall curve over the score.
+
+    Attributes
+    ----------
+    threshold : ndarray of shape (n,), float64
+        Scores at which something changes, falling.
+    recall, precision : ndarray of shape (n,), float64
+        Of the detections that score at least the threshold: found / visible keypoints, and found /
+        (found + false alarms).
+    false_per_photo : ndarray of shape (n,), float64
+    n_keypoints, n_photos : int
+        Visible keypoints, and photos.
+    """
+
+    threshold: np.ndarray
+    recall: np.ndarray
+    precision: np.ndarray
+    false_per_photo: np.ndarray
+    n_keypoints: int
+    n_photos: int
+
+    @property
+    def average_precision(self) -> float:
+        """Sum of precision times the gain in recall, zero for an empty curve."""
+        return float(np.sum(np.diff(self.recall, prepend=0.0) * self.precision))
+
+    def recall_at_precision(self, precision: float) -> float:
+        """Return the largest recall that keeps the precision, zero if none does."""
+        return float(self.recall[self.precision >= precision].max(initial=0.0))
+
+    def at(self, threshold: float) -> tuple[float, float, float]:
+        """Return (recall, precision, false alarms per photo) of the detections above a threshold.
+
+        The precision of no detections at all is 1.
+        """
+        n = int(np.sum(self.threshold >= threshold))
+        if n == 0:
+            return 0.0, 1.0, 0.0
+        return float(self.recall[n - 1]), float(self.precision[n - 1]), float(self.false_per_photo[n - 1])
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Distances in parts of the object's size (the inter-eye distance).
+
+    Attributes
+    ----------
+    hit : float
+        Largest distance at which a keypoint is found.
+    miss : float
+        Smallest distance from every object's keypoint at which a detection is a false alarm.
+    """
+
+    hit: float = 0.05
+    miss: float = 0.10
+
+    def __post_init__(self) -> None:
+        if not (0 < self.hit <= self.miss and np.isfinite(self.miss)):
+            raise ParameterError(f"criteria must be 0 < hit <= miss, got {self.hit} and {self.miss}")
+
+
+def precision_recall(
+    photos: Iterable[tuple[np.ndarray, np.ndarray, KeypointTargets]],
+    criteria: Criteria = Criteria(),
+) -> PrecisionRecall:
+    """Compute the curve of one keypoint over a set of photos.
+
+    Parameters
+    ----------
+    photos : iterable of (positions, scores, targets)
+        Of each photo: detections, float arrays of shapes (n, 2), (row, col) in pixels, and (n,); and
+        the annotation.
+    criteria : Criteria
+
+    Returns
+    -------
+    PrecisionRecall
+    """
+    found, false = [np.empty(0)], [np.empty(0)]
+    n_keypoints = n_photos = 0
+    for positions, scores, targets in photos:
+        hits, alarms = judge(positions, scores, targets, criteria)
+        found.append(hits[np.isfinite(hits)])
+        false.append(scores[alarms])
+        n_keypoints += int(targets.visible.sum())
+        n_photos += 1
+    return _curve(np.concatenate(found), np.concatenate(false), n_keypoints, n_photos)
+
+
+def judge(
+    positions: np.ndarray, scores: np.ndarray, targets: KeypointTargets, criteria: Criteria
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compare one photo's detections of one keypoint with its annotation.
+
+    Returns
+    -------
+    hits : ndarray of shape (n_visible,), float64
+        Best score of a detection near enough to each visible keypoint, -inf where there is none.
+    alarms : ndarray of shape (n_detections,), bool
+        False alarms; none in ignore regions.
+    """
+    positions = np.asarray(positions, dtype=np.float64).reshape(-1, 2)
+    offsets = positions[:, None] - targets.points[None]
+    distance = np.linalg.norm(offsets, axis=2) / targets.sizes
+    near = distance[:, targets.visible] <= criteria.hit
+    hits = np.where(near, scores[:, None], -np.inf).max(axis=0, initial=-np.inf)
+    return hits, (distance >= criteria.miss).all(axis=1) & ~_inside(positions, targets.ignore)
+
+
+def _inside(positions: np.ndarray, regions: np.ndarray) -> np.ndarray:
+    """Which positions lie in any of the regions (row0, col0, row1, col1)."""
+    points = positions[:, None]
+    inside = (points >= regions[None, :, :2]) & (points <= regions[None, :, 2:])
+    return np.any(np.all(inside, axis=2), axis=1)
+
+
+def _curve(found: np.ndarray, false: np.ndarray, n_keypoints: int, n_photos: int) -> PrecisionRecall:
+    threshold = np.unique(np.concatenate([found, false]))[::-1]
+    n_found = len(found) - np.searchsorted(np.sort(found), threshold)
+    n_false = len(false) - np.searchsorted(np.sort(false), threshold)
+    return PrecisionRecall(
+        threshold=threshold,
+        recall=n_found / max(n_keypoints, 1),
+        precision=n_found / np.maximum(n_found + n_false, 1),
+        false_per_photo=n_false / max(n_photos, 1),
+        n_keypoints=n_keypoints,
+        n_photos=n_photos,
+    )

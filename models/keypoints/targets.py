@@ -1,0 +1,194 @@
+"""Where a keypoint is, must not be, and cannot be known to be, in a photo and on its pyramid.
+
+Section 3.3: positives lie within one pixel of the annotation on the levels where the inter-eye
+distance is in [20, 40] pixels; negatives are all points at least 0.5 inter-eye distances away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...features.errors import ParameterError
+
+
+class AnnotatedPhoto(Protocol):
+    """What training and evaluation ask of a photo; see `annealed.datasets.photos.Photo`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def points(self) -> np.ndarray: ...
+    @property
+    def visible(self) -> np.ndarray: ...
+    @property
+    def sizes(self) -> np.ndarray: ...
+    @property
+    def boxes(self) -> np.ndarray: ...
+    @property
+    def ignore(self) -> np.ndarray: ...
+    def read(self) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class TargetRule:
+    """Which windows are positives and which may be negatives.
+
+    Attributes
+    ----------
+    positive_radius_px : float
+        Positives are windows whose centre lies this near to the annotation, in pixels of the level.
+    size_range_px : (float, float)
+        ... on levels where the object's size (the inter-eye distance) lies in this range.
+    negative_distance : float
+        Negatives lie at least this many object sizes from every annotation.
+    """
+
+    positive_radius_px: float = 1.0
+    size_range_px: tuple[float, float] = (20.0, 40.0)
+    negative_distance: float = 0.5
+
+    def __post_init__(self) -> None:
+        low, high = self.size_range_px
+        if not (np.isfinite([low, high]).all() and 0 < low <= high):
+            raise ParameterError(
+                f"size_range_px must be two ascending positive numbers, got {low:g}, {high:g}"
+            )
+        for name in ("positive_radius_px", "negative_distance"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise ParameterError(f"{name} must be a finite number above 0, got {value}")
+
+
+@dataclass(frozen=True, eq=False)
+class KeypointTargets:
+    """What one photo's annotation says about one keypoint, in (row, col) pixels of the photo.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, 2), float64
+        Known places of the keypoint, visible or not.
+    visible : ndarray of shape (n,), bool
+    sizes : ndarray of shape (n,), float64
+    ignore : ndarray of shape (n_regions, 4), float64
+        row0, col0, row1, col1 of regions where the keypoint may be without being annotated.
+    """
+
+    points: np.ndarray
+    visible: np.ndarray
+    sizes: np.ndarray
+    ignore: np.ndarray
+
+
+def keypoint_targets(photo: AnnotatedPhoto, keypoint: int, margin: float = 0.5) -> KeypointTargets:
+    """Read one keypoint's targets off a photo's annotation.
+
+    An object whose keypoint or size is not annotated becomes an ignore region: the box around
+    everything known of it, wider by `margin` of its size (of its box where the size is unknown).
+
+    Parameters
+    ----------
+    photo : AnnotatedPhoto
+    keypoint : int
+        Column of `photo.points`.
+    margin : float
+    """
+    points = photo.points[:, keypoint]
+    known = np.isfinite(points).all(axis=1) & np.isfinite(photo.sizes)
+    regions = [photo.ignore]
+    regions.extend(_object_region(photo, i, margin)[None] for i in np.flatnonzero(~known).tolist())
+    return KeypointTargets(
+        points[known], photo.visible[known, keypoint], photo.sizes[known], np.concatenate(regions)
+    )
+
+
+def _object_region(photo: AnnotatedPhoto, i: int, margin: float) -> np.ndarray:
+    """Box around all that is known of an object, everything if nothing is."""
+    corners = np.concatenate([photo.points[i], photo.boxes[i].reshape(2, 2)])
+    corners = corners[np.isfinite(corners).all(axis=1)]
+    if len(corners) == 0:
+        return np.array([-np.inf, -np.inf, np.inf, np.inf])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    size = photo.sizes[i] if np.isfinite(photo.sizes[i]) else np.linalg.norm(high - low)
+    return np.concatenate([low - margin * size, high + margin * size])
+
+
+def positive_windows(
+    targets: KeypointTargets, rule: TargetRule, scales: tuple[float, float], bounds: Sequence[int]
+) -> np.ndarray:
+    """Return the window centres of one pyramid level that are positives.
+
+    Parameters
+    ----------
+    targets : KeypointTargets
+    rule : TargetRule
+    scales : (float, float)
+        Rows and columns of the photo per row and column of the level.
+    bounds : (row0, col0, row1, col1)
+        Centres that a whole window fits around, ends outside.
+
+    Returns
+    -------
+    ndarray of shape (n, 2), int64
+        (row, col) on the level, ascending, each once.
+    """
+    factor = 1 / np.sqrt(scales[0] * scales[1])
+    low, high = rule.size_range_px
+    # a size that is meant to be exactly the end of the range must not fall out by rounding
+    in_range = (targets.sizes * factor >= low * (1 - 1e-3)) & (targets.sizes * factor <= high * (1 + 1e-3))
+    chosen = np.flatnonzero(targets.visible & in_range)
+    reach = int(np.ceil(rule.positive_radius_px))
+    offsets = np.indices((2 * reach + 1, 2 * reach + 1)).reshape(2, -1).T - reach
+    centres = [np.empty((0, 2), dtype=np.int64)]
+    for point in photo_to_level(targets.points[chosen], scales):
+        candidates = np.rint(point).astype(np.int64) + offsets
+        near = np.linalg.norm(candidates - point, axis=1) <= rule.positive_radius_px
+        centres.append(candidates[near])
+    found = np.unique(np.concatenate(centres), axis=0)
+    row0, col0, row1, col1 = bounds
+    inside = (found >= (row0, col0)).all(axis=1) & (found < (row1, col1)).all(axis=1)
+    return found[inside]
+
+
+def negative_mask(
+    targets: KeypointTargets, rule: TargetRule, scales: tuple[float, float], shape: tuple[int, int]
+) -> np.ndarray:
+    """Return where on one pyramid level a window centre is a negative.
+
+    Returns
+    -------
+    ndarray of `shape`, bool
+        False nearer than the rule's distance to an annotation, visible or not, and in ignore regions.
+    """
+    allowed = np.ones(shape, dtype=bool)
+    for point, size in zip(targets.points, targets.sizes, strict=True):
+        _clear_disc(allowed, point, rule.negative_distance * size, scales)
+    for region in targets.ignore:
+        row0, col0 = np.ceil(photo_to_level(region[:2], scales))
+        row1, col1 = np.floor(photo_to_level(region[2:], scales)) + 1
+        rows = slice(int(np.clip(row0, 0, shape[0])), int(np.clip(row1, 0, shape[0])))
+        cols = slice(int(np.clip(col0, 0, shape[1])), int(np.clip(col1, 0, shape[1])))
+        allowed[rows, cols] = False
+    return allowed
+
+
+def photo_to_level(points: np.ndarray, scales: tuple[float, float]) -> np.ndarray:
+    """Convert (row, col) of the photo to (row, col) of a level; pixel centres lie on integers in both."""
+    return (points + 0.5) / scales - 0.5
+
+
+def level_to_photo(points: np.ndarray, scales: tuple[float, float]) -> np.ndarray:
+    """Convert (row, col) of a level to (row, col) of the photo."""
+    return (points + 0.5) * scales - 0.5
+
+
+def _clear_disc(allowed: np.ndarray, point: np.ndarray, radius: float, scales: tuple[float, float]) -> None:
+    """Set to False all places of the level that lie nearer than `radius` photo pixels to `point`."""
+    first = np.floor(photo_to_level(point - radius, scales)).astype(int)
+    last = np.ceil(photo_to_level(point + radius, scales)).astype(int) + 1
+    first, last = np.clip(first, 0, allowed.shape), np.clip(last, 0, allowed.shape)
+    rows = (np.arange(first[0], last[0]) + 0.5) * scales[0] - 0.5 - point[0]
+    cols = (np.arange(first[1], last[1]) + 0.5) * scales[1] - 0.5 - point[1]
+    part = allowed[first[0] : last[0], first[1] : last[1]]
+    part &= rows[:, None] ** 2 + cols**2 >= radius**2
