@@ -4,13 +4,13 @@ Section 3.3: positives lie within one pixel of the annotation on the levels wher
 distance is in [20, 40] pixels; negatives are all points at least 0.5 inter-eye distances away.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from ...features.errors import ParameterError
+from ...features.pyramid import Level
 
 
 class AnnotatedPhoto(Protocol):
@@ -115,7 +115,7 @@ def _object_region(photo: AnnotatedPhoto, i: int, margin: float) -> np.ndarray:
 
 
 def positive_windows(
-    targets: KeypointTargets, rule: TargetRule, scales: tuple[float, float], bounds: Sequence[int]
+    targets: KeypointTargets, rule: TargetRule, level: Level, bounds: tuple[int, int, int, int]
 ) -> np.ndarray:
     """Return the window centres of one pyramid level that are positives.
 
@@ -123,8 +123,7 @@ def positive_windows(
     ----------
     targets : KeypointTargets
     rule : TargetRule
-    scales : (float, float)
-        Rows and columns of the photo per row and column of the level.
+    level : Level
     bounds : (row0, col0, row1, col1)
         Centres that a whole window fits around, ends outside.
 
@@ -133,15 +132,15 @@ def positive_windows(
     ndarray of shape (n, 2), int64
         (row, col) on the level, ascending, each once.
     """
-    factor = 1 / np.sqrt(scales[0] * scales[1])
+    sizes = targets.sizes * np.sqrt(np.prod(level.ratio))
     low, high = rule.size_range_px
     # a size that is meant to be exactly the end of the range must not fall out by rounding
-    in_range = (targets.sizes * factor >= low * (1 - 1e-3)) & (targets.sizes * factor <= high * (1 + 1e-3))
+    in_range = (sizes >= low * (1 - 1e-3)) & (sizes <= high * (1 + 1e-3))
     chosen = np.flatnonzero(targets.visible & in_range)
     reach = int(np.ceil(rule.positive_radius_px))
     offsets = np.indices((2 * reach + 1, 2 * reach + 1)).reshape(2, -1).T - reach
     centres = [np.empty((0, 2), dtype=np.int64)]
-    for point in photo_to_level(targets.points[chosen], scales):
+    for point in level.from_photo(targets.points[chosen]):
         candidates = np.rint(point).astype(np.int64) + offsets
         near = np.linalg.norm(candidates - point, axis=1) <= rule.positive_radius_px
         centres.append(candidates[near])
@@ -151,44 +150,29 @@ def positive_windows(
     return found[inside]
 
 
-def negative_mask(
-    targets: KeypointTargets, rule: TargetRule, scales: tuple[float, float], shape: tuple[int, int]
-) -> np.ndarray:
+def negative_mask(targets: KeypointTargets, rule: TargetRule, level: Level) -> np.ndarray:
     """Return where on one pyramid level a window centre is a negative.
 
     Returns
     -------
-    ndarray of `shape`, bool
+    ndarray of shape (h, w) of the level, bool
         False nearer than the rule's distance to an annotation, visible or not, and in ignore regions.
     """
+    shape = level.image.shape[:2]
     allowed = np.ones(shape, dtype=bool)
     for point, size in zip(targets.points, targets.sizes, strict=True):
-        _clear_disc(allowed, point, rule.negative_distance * size, scales)
+        _clear_disc(allowed, point, rule.negative_distance * size, level)
     for region in targets.ignore:
-        row0, col0 = np.ceil(photo_to_level(region[:2], scales))
-        row1, col1 = np.floor(photo_to_level(region[2:], scales)) + 1
-        rows = slice(int(np.clip(row0, 0, shape[0])), int(np.clip(row1, 0, shape[0])))
-        cols = slice(int(np.clip(col0, 0, shape[1])), int(np.clip(col1, 0, shape[1])))
-        allowed[rows, cols] = False
+        first = np.clip(np.ceil(level.from_photo(region[:2])), 0, shape).astype(int)
+        last = np.clip(np.floor(level.from_photo(region[2:])) + 1, 0, shape).astype(int)
+        allowed[first[0] : last[0], first[1] : last[1]] = False
     return allowed
 
 
-def photo_to_level(points: np.ndarray, scales: tuple[float, float]) -> np.ndarray:
-    """Convert (row, col) of the photo to (row, col) of a level; pixel centres lie on integers in both."""
-    return (points + 0.5) / scales - 0.5
-
-
-def level_to_photo(points: np.ndarray, scales: tuple[float, float]) -> np.ndarray:
-    """Convert (row, col) of a level to (row, col) of the photo."""
-    return (points + 0.5) * scales - 0.5
-
-
-def _clear_disc(allowed: np.ndarray, point: np.ndarray, radius: float, scales: tuple[float, float]) -> None:
+def _clear_disc(allowed: np.ndarray, point: np.ndarray, radius: float, level: Level) -> None:
     """Set to False all places of the level that lie nearer than `radius` photo pixels to `point`."""
-    first = np.floor(photo_to_level(point - radius, scales)).astype(int)
-    last = np.ceil(photo_to_level(point + radius, scales)).astype(int) + 1
-    first, last = np.clip(first, 0, allowed.shape), np.clip(last, 0, allowed.shape)
-    rows = (np.arange(first[0], last[0]) + 0.5) * scales[0] - 0.5 - point[0]
-    cols = (np.arange(first[1], last[1]) + 0.5) * scales[1] - 0.5 - point[1]
+    first = np.clip(np.floor(level.from_photo(point - radius)), 0, allowed.shape).astype(int)
+    last = np.clip(np.ceil(level.from_photo(point + radius)) + 1, 0, allowed.shape).astype(int)
     part = allowed[first[0] : last[0], first[1] : last[1]]
-    part &= rows[:, None] ** 2 + cols**2 >= radius**2
+    places = level.to_photo(np.moveaxis(np.indices(part.shape), 0, -1) + first)
+    part &= np.sum((places - point) ** 2, axis=-1) >= radius**2

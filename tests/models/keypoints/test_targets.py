@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import ParameterError
+from annealed.features.pyramid import Level
 from annealed.models.keypoints.targets import (
     KeypointTargets,
     TargetRule,
     keypoint_targets,
-    level_to_photo,
     negative_mask,
-    photo_to_level,
     positive_windows,
 )
 
@@ -26,6 +25,12 @@ def make_targets(points, sizes, visible=None, ignore=()):
         np.array(sizes, dtype=np.float64),
         np.array(ignore, dtype=np.float64).reshape(-1, 4),
     )
+
+
+def make_level(shape, scales=(1.0, 1.0)):
+    """A level of `shape` whose pixels are `scales` photo pixels high and wide."""
+    photo_shape = tuple(np.rint(np.multiply(shape, scales)).astype(int))
+    return Level(np.zeros((*shape, 3), dtype=np.uint8), 1 / scales[0], photo_shape)
 
 
 def make_photo(points, sizes, boxes, ignore=()):
@@ -63,12 +68,12 @@ def test_keypoint_targets_object_without_a_size_is_ignored():
 
 def test_keypoint_targets_object_without_a_place_hides_the_whole_photo():
     targets = keypoint_targets(make_photo([[(NAN, NAN)]], [NAN], [[NAN] * 4]), 0)
-    assert not negative_mask(targets, TargetRule(), (1.0, 1.0), (5, 6)).any()
+    assert not negative_mask(targets, TargetRule(), make_level((5, 6))).any()
 
 
 def test_positive_windows_within_one_pixel():
     targets = make_targets([(10.2, 20.7)], [30])
-    found = positive_windows(targets, TargetRule(), (1.0, 1.0), EVERYWHERE)
+    found = positive_windows(targets, TargetRule(), make_level((50, 50)), EVERYWHERE)
     expected = [(r, c) for r in range(40) for c in range(40) if np.hypot(r - 10.2, c - 20.7) <= 1]
     assert found.tolist() == [list(p) for p in expected]
 
@@ -78,14 +83,16 @@ def test_positive_windows_only_where_the_size_is_in_range(scale, n):
     """A face of 80 px is 20 to 40 px wide on the levels reduced 2 to 4 times; both ends count."""
     point = (np.array([10.0, 10.0]) + 0.5) * scale - 0.5
     targets = make_targets([point], [80])
-    assert len(positive_windows(targets, TargetRule(), (scale, scale), EVERYWHERE)) == n
+    assert (
+        len(positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)), EVERYWHERE)) == n
+    )
 
 
 def test_positive_windows_hidden_outside_and_doubled():
     targets = make_targets(
         [(10, 10), (30, 30), (30, 30), (2, 30)], [30] * 4, visible=[False, True, True, True]
     )
-    found = positive_windows(targets, TargetRule(), (1.0, 1.0), (3, 3, 100, 31))
+    found = positive_windows(targets, TargetRule(), make_level((50, 50)), (3, 3, 100, 31))
     assert found.tolist() == [[3, 30], [29, 30], [30, 29], [30, 30], [31, 30]]
 
 
@@ -94,10 +101,11 @@ def test_negative_mask_agrees_with_a_loop(scales):
     targets = make_targets(
         [(20.3, 15.1), (44, 50)], [24, 9], visible=[True, False], ignore=[(5, 40, 12.5, 90), (-9, -9, 3, 3)]
     )
-    mask = negative_mask(targets, TargetRule(), scales, (30, 35))
+    level = make_level((30, 35), scales)
+    mask = negative_mask(targets, TargetRule(), level)
     for r in range(30):
         for c in range(35):
-            y, x = (r + 0.5) * scales[0] - 0.5, (c + 0.5) * scales[1] - 0.5
+            y, x = level.to_photo((r, c))
             free = np.hypot(y - 20.3, x - 15.1) >= 12 and np.hypot(y - 44, x - 50) >= 4.5
             ignored = (5 <= y <= 12.5 and 40 <= x <= 90) or (y <= 3 and x <= 3)
             assert mask[r, c] == (free and not ignored), (r, c)
@@ -106,16 +114,10 @@ def test_negative_mask_agrees_with_a_loop(scales):
 def test_positives_and_negatives_share_no_window():
     targets = make_targets([(60.0, 60.0)], [80])
     for scale in (2.0, 2.5, 3.3, 4.0):
-        found = positive_windows(targets, TargetRule(), (scale, scale), EVERYWHERE)
-        mask = negative_mask(targets, TargetRule(), (scale, scale), (60, 60))
+        found = positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)), EVERYWHERE)
+        mask = negative_mask(targets, TargetRule(), make_level((100, 100), (scale, scale)))
         assert len(found) > 0
         assert not mask[found[:, 0], found[:, 1]].any()
-
-
-def test_photo_to_level_keeps_pixel_centres():
-    np.testing.assert_allclose(photo_to_level(np.array([0.5, 2.5]), (2.0, 2.0)), [0, 1])
-    points = np.random.default_rng(0).uniform(0, 100, (5, 2))
-    np.testing.assert_allclose(level_to_photo(photo_to_level(points, (1.3, 1.2)), (1.3, 1.2)), points)
 
 
 @pytest.mark.parametrize(
