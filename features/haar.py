@@ -1,0 +1,135 @@
+"""Haar-like features: differences of sums over two, three or four equal rectangles (section 3.3).
+
+Sums come from an integral image I, so a feature reads six to nine of its entries whatever its size.
+Rectangles of one feature touch, so they share corners. With D_j the sum of the strip left of (or above)
+the j-th of the lines across which the rectangles follow one another,
+
+    two     A - B         = 2 D_1 - D_0 - D_2
+    three   A - 2 B + C   = 3 D_1 - D_0 - 3 D_2 + D_3
+    four    A - B - C + D = the "two" of the upper pair minus that of the lower pair
+
+The middle one of three rectangles counts twice, so every feature of a constant window is zero.
+"""
+
+import numpy as np
+from numba import njit
+
+from .patches import WINDOW_PX
+
+TWO_ACROSS, TWO_DOWN, THREE_ACROSS, THREE_DOWN, FOUR = 1, 2, 3, 4, 5
+"""Kinds of feature: how the rectangles follow one another; kind 0 is HOG."""
+
+GRID = {TWO_ACROSS: (1, 2), TWO_DOWN: (2, 1), THREE_ACROSS: (1, 3), THREE_DOWN: (3, 1), FOUR: (2, 2)}
+"""Rows and columns of rectangles of each kind."""
+
+WEIGHTS = {
+    TWO_ACROSS: ((1, -1),),
+    TWO_DOWN: ((1,), (-1,)),
+    THREE_ACROSS: ((1, -2, 1),),
+    THREE_DOWN: ((1,), (-2,), (1,)),
+    FOUR: ((1, -1), (-1, 1)),
+}
+"""Weight of each rectangle, in the same arrangement."""
+
+N_CORNERS = 9
+"""Most entries of the integral image that a feature reads."""
+
+_SIDES_PX = (2, 3, 4, 6, 8, 12, 16, 24)
+_MIN_AREA_PX = 8
+_MAX_ELONGATION = 4
+_FINE_BELOW_PX = 6
+
+
+def haar_geometry():
+    """List the rectangles of the default pool, for one channel.
+
+    Rectangles have sides of 2, 3, 4, 6, 8, 12, 16 or 24 pixels and at least 8 pixels of area; the whole
+    feature is at most four times as long as wide. They start at every pixel along a side shorter than 6
+    pixels and at every second pixel along a longer one, for as long as the feature fits in the window.
+
+    Returns
+    -------
+    ndarray of shape (20313, 5), uint8
+        Kind, row, column, height and width of the first rectangle, in pixels of the window.
+    """
+    sides = [(h, w) for h in _SIDES_PX for w in _SIDES_PX if h * w >= _MIN_AREA_PX]
+    found = []
+    for kind, (down, across) in GRID.items():
+        for h, w in sides:
+            height, width = down * h, across * w
+            if max(height, width) > _MAX_ELONGATION * min(height, width):
+                continue
+            rows = range(0, WINDOW_PX - height + 1, _step_px(h))
+            cols = range(0, WINDOW_PX - width + 1, _step_px(w))
+            found += [(kind, row, col, h, w) for row in rows for col in cols]
+    return np.array(found, dtype=np.uint8)
+
+
+def _step_px(side):
+    return 1 if side < _FINE_BELOW_PX else 2
+
+
+def haar_corners(kind, row, col, height, width):
+    """Return the integral-image points that features read, in the order that the kernels expect.
+
+    Parameters
+    ----------
+    kind, row, col, height, width : ndarray of shape (n,), int
+        As in `haar_geometry`.
+
+    Returns
+    -------
+    rows, cols : ndarray of shape (n, 9), int64
+        Unused places are zero. "Two" and "three" list the corners of one long side of the feature, then
+        those of the other; "four" lists three rows of three.
+    """
+    rows = np.zeros((len(kind), N_CORNERS), dtype=np.int64)
+    cols = np.zeros_like(rows)
+    for this, (down, across) in GRID.items():
+        chosen = np.flatnonzero(kind == this)
+        i, j = np.mgrid[: down + 1, : across + 1]
+        if down > across:
+            i, j = i.T, j.T
+        n = i.size
+        rows[chosen, :n] = row[chosen, None] + height[chosen, None] * i.ravel()
+        cols[chosen, :n] = col[chosen, None] + width[chosen, None] * j.ravel()
+    return rows, cols
+
+
+# The values of one feature in n places: o holds the feature's offsets into the flat integral image and
+# start is the first place, the others following it without gap. Sums are 32 bits wide and may wrap; a
+# feature's value is below 2**18, so the differences are exact all the same (see integral.py).
+
+
+@njit(cache=True)
+def two(integral, o, start, n, out):
+    """Write A - B of n neighbouring places."""
+    a0, a1, a2 = o[0] + start, o[1] + start, o[2] + start
+    b0, b1, b2 = o[3] + start, o[4] + start, o[5] + start
+    for i in range(n):
+        middle = integral[b1 + i] - integral[a1 + i]
+        ends = integral[b0 + i] - integral[a0 + i] + integral[b2 + i] - integral[a2 + i]
+        out[i] = np.float32(np.int32(2 * middle - ends))
+
+
+@njit(cache=True)
+def three(integral, o, start, n, out):
+    """Write A - 2 B + C of n neighbouring places."""
+    a0, a1, a2, a3 = o[0] + start, o[1] + start, o[2] + start, o[3] + start
+    b0, b1, b2, b3 = o[4] + start, o[5] + start, o[6] + start, o[7] + start
+    for i in range(n):
+        inner = integral[b1 + i] - integral[a1 + i] - integral[b2 + i] + integral[a2 + i]
+        outer = integral[b0 + i] - integral[a0 + i] - integral[b3 + i] + integral[a3 + i]
+        out[i] = np.float32(np.int32(3 * inner - outer))
+
+
+@njit(cache=True)
+def four(integral, o, start, n, out):
+    """Write A - B - C + D of n neighbouring places."""
+    a0, a1, a2 = o[0] + start, o[1] + start, o[2] + start
+    b0, b1, b2 = o[3] + start, o[4] + start, o[5] + start
+    c0, c1, c2 = o[6] + start, o[7] + start, o[8] + start
+    for i in range(n):
+        corners = integral[a0 + i] + integral[a2 + i] + integral[c0 + i] + integral[c2 + i]
+        edges = integral[a1 + i] + integral[b0 + i] + integral[b2 + i] + integral[c1 + i]
+        out[i] = np.float32(np.int32(4 * integral[b1 + i] - 2 * edges + corners))

@@ -1,0 +1,64 @@
+"""Integral images: sums over any rectangle of pixels in four reads.
+
+Entry (r, c) is the sum of the pixels above row r and left of column c, so row 0 and column 0 are zero
+and the sum over rows r0..r1-1 and columns c0..c1-1 is I[r1, c1] - I[r0, c1] - I[r1, c0] + I[r0, c0].
+
+Entries are 32-bit integers that wrap around in large images. The sum over a rectangle is nevertheless
+exact as long as it fits in 32 bits itself (8 million pixels): addition and subtraction modulo 2**32 do
+not mind in between. Features read windows of 576 pixels, so images may be of any size.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+
+def integral_image(image):
+    """Return the integral image of each channel.
+
+    Parameters
+    ----------
+    image : ndarray of shape (H, W, C), uint8
+
+    Returns
+    -------
+    ndarray of shape (C, H + 1, W + 1), int32
+        Wraps around modulo 2**32.
+
+    Examples
+    --------
+    >>> integral_image(np.ones((2, 3, 1), np.uint8))[0].tolist()
+    [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 4, 6]]
+    """
+    height, width, channels = image.shape
+    out = np.zeros((channels, height + 1, width + 1), dtype=np.int32)
+    _integral(image, out)
+    return out
+
+
+@njit(cache=True, parallel=True)
+def _integral(image, out):
+    """Fill out[channel, 1:, 1:], one thread a channel."""
+    height, width, channels = image.shape
+    for channel in prange(channels):
+        for r in range(height):
+            row_sum = np.int32(0)
+            for c in range(width):
+                row_sum += image[r, c, channel]
+                out[channel, r + 1, c + 1] = out[channel, r, c + 1] + row_sum
+
+
+@njit(cache=True)
+def window_integrals(pixels, out):
+    """Fill the integral images (3, 25, 25, n) of n windows side by side from their pixels (26, 26, 3, n).
+
+    Row and column 0 of `out` must be zero on entry; the pixels around the windows are left out.
+    """
+    n = pixels.shape[3]
+    row_sum = np.empty(n, dtype=np.int32)
+    for channel in range(3):
+        for r in range(1, out.shape[1]):
+            row_sum[:] = 0
+            for c in range(1, out.shape[2]):
+                for i in range(n):
+                    row_sum[i] += pixels[r, c, channel, i]
+                    out[channel, r, c, i] = out[channel, r - 1, c, i] + row_sum[i]
