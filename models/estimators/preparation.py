@@ -1,0 +1,114 @@
+"""From a table to a design, and from a design's coefficients back to the table's units."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+from scipy import sparse
+
+from ...features.errors import ParameterError
+from ..annealing import Annealed
+from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, encode, knot_means
+from ..responses import LinearModel, Model, PiecewiseModel, is_sparse
+
+TILE_COLUMNS = 16  # columns transposed together, so that a cache line of a row is used whole
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A design and the way back: from an annealing result to a model in the input's units."""
+
+    design: Design
+    to_model: Callable[[Annealed], Model]
+
+
+def prepare(X, weight: np.ndarray, order: np.ndarray, response: str, n_bins: int) -> Prepared:
+    """Make the design for a table.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features), float32 or float64
+    weight : ndarray of shape (n_samples,), positive
+    order : ndarray of shape (n_samples,), int64
+        The rows' order in the design.
+    response : {"linear", "piecewise"}
+    n_bins : int
+        Bins of a piecewise linear response.
+    """
+    if response == "piecewise":
+        if is_sparse(X):
+            raise ParameterError('response="piecewise" needs a dense X; a sparse X takes response="linear"')
+        return _prepare_binned(X, weight, order, n_bins)
+    if is_sparse(X):
+        return _prepare_sparse(X, weight, order)
+    return _prepare_dense(X, weight, order)
+
+
+def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prepared:
+    columns = np.empty((X.shape[1], X.shape[0]), dtype=X.dtype)
+    mean, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
+    _standardize(np.ascontiguousarray(X), weight / weight.sum(), order, columns, mean, scale)
+
+    def to_model(result: Annealed) -> LinearModel:
+        coef = result.beta[:, :, 0] / scale[result.kept]
+        return LinearModel(result.kept, coef, result.intercept - coef @ mean[result.kept])
+
+    return Prepared(DenseDesign(columns), to_model)
+
+
+def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
+    X = sparse.csr_array(X)
+    share = weight / weight.sum()
+    mean = share @ X
+    deviation = np.sqrt(np.maximum(0.0, share @ X.multiply(X) - mean**2))
+    scale = np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0)
+    scaled = sparse.csr_array(X[order].multiply(1 / scale), dtype=X.dtype)
+
+    def to_model(result: Annealed) -> LinearModel:
+        return LinearModel(result.kept, result.beta[:, :, 0] / scale[result.kept], result.intercept)
+
+    return Prepared(SparseDesign(scaled), to_model)
+
+
+def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins: int) -> Prepared:
+    low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    codes = encode(np.ascontiguousarray(X[order].T), low, high)
+    means = knot_means(codes, n_bins, weight[order] * (len(weight) / weight.sum()))
+
+    def to_model(result: Annealed) -> PiecewiseModel:
+        level = np.einsum("ojk,jk->oj", result.beta, means[result.kept])
+        values = result.beta - level[:, :, None]
+        return PiecewiseModel(result.kept, low[result.kept], high[result.kept], values, result.intercept)
+
+    return Prepared(BinnedDesign(codes, n_bins, means), to_model)
+
+
+@njit(cache=True, parallel=True)
+def _standardize(X, share, order, columns, mean, scale):
+    """Fill `columns` with the transposed, reordered, centred and scaled table.
+
+    `share` holds the weights, of sum one. A constant column becomes zero, with the scale 1.
+    """
+    n, m = X.shape
+    for tile in prange((m + TILE_COLUMNS - 1) // TILE_COLUMNS):
+        first = tile * TILE_COLUMNS
+        last = min(first + TILE_COLUMNS, m)
+        for i in range(n):
+            for j in range(first, last):
+                columns[j, i] = X[order[i], j]
+        for j in range(first, last):
+            column = columns[j]
+            center = 0.0
+            for i in range(n):
+                center += share[order[i]] * column[i]
+            variance = 0.0
+            for i in range(n):
+                variance += share[order[i]] * (column[i] - center) ** 2
+            deviation = np.sqrt(variance)
+            if deviation <= 1e-12 * abs(center):
+                deviation = 0.0
+            mean[j] = center
+            scale[j] = deviation if deviation > 0 else 1.0
+            for i in range(n):
+                column[i] = (column[i] - center) / scale[j] if deviation > 0 else 0.0

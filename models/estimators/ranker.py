@@ -1,0 +1,125 @@
+"""Ranking by annealed feature selection (section 2.5.2)."""
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from ...features.errors import DataError
+from ..losses import PairwiseLogistic
+from ..pairs import comparable_pairs
+from .base import BaseFSA
+
+
+class FSARanker(BaseFSA):
+    """Select k features and rank with a linear or piecewise linear model on them.
+
+    The loss is the cross entropy over pairs, equation (9). Training uses all pairs in one batch.
+
+    Parameters
+    ----------
+    k, response, n_bins, n_iter, mu, momentum, learning_rate, penalty, always_keep, groups, tol, callback
+        See `FSAClassifier`. Penalties are relative to the mean over pairs.
+    batch_size : int or None
+        Rows in a batch while features leave; batches end between groups of comparable rows.
+    include_ties : bool
+        Whether pairs of equal grade take part, with r = 0.5.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features), float64
+    support_, ranking_, knots_, knot_values_, trace_, n_iter_, n_features_in_, feature_names_in_
+        See `FSAClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annealed.models import FSARanker
+    >>> X = np.random.default_rng(0).standard_normal((60, 20))
+    >>> grades = (X[:, 3] > 0).astype(int) + (X[:, 3] > 1)
+    >>> ranker = FSARanker(k=1).fit(X, grades, qid=np.repeat(np.arange(6), 10))
+    >>> ranker.get_support(indices=True)
+    array([3])
+    """
+
+    def __init__(
+        self,
+        k=10,
+        *,
+        response="linear",
+        n_bins=10,
+        n_iter=500,
+        mu=300,
+        batch_size=None,
+        momentum=0.9,
+        learning_rate="auto",
+        penalty="auto",
+        always_keep=None,
+        groups=None,
+        include_ties=True,
+        tol=1e-6,
+        callback=None,
+    ):
+        self.k = k
+        self.response = response
+        self.n_bins = n_bins
+        self.n_iter = n_iter
+        self.mu = mu
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.learning_rate = learning_rate
+        self.penalty = penalty
+        self.always_keep = always_keep
+        self.groups = groups
+        self.include_ties = include_ties
+        self.tol = tol
+        self.callback = callback
+
+    random_state = None  # nothing is drawn: the rows keep their order
+
+    def fit(self, X, y=None, *, qid=None, pairs=None, r=None, pair_weight=None):
+        """Select features and train.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Grades, the higher the better. Not with `pairs`.
+        qid : array-like of shape (n_samples,), optional
+            Groups of comparable rows; all rows are comparable by default.
+        pairs : array-like of shape (n_pairs, 2), int, optional
+            Rows i and j of each pair, instead of `y`.
+        r : array-like of shape (n_pairs,), float in [0, 1], optional
+            Wanted probability that i ranks above j, with `pairs`.
+        pair_weight : array-like of shape (n_pairs,), optional
+
+        Returns
+        -------
+        self
+        """
+        if (y is None) == (pairs is None) or (pairs is None) != (r is None):
+            raise DataError(
+                "requires y to be passed, but the target y is None; or else pairs together with r"
+            )
+        if pairs is None:
+            X, y = self._validate(X, y=y, y_numeric=True, ensure_min_samples=2)
+            pairs, r = comparable_pairs(column_or_1d(y), qid, include_ties=self.include_ties)
+        else:
+            X = self._validate(X, ensure_min_samples=2)
+        n = X.shape[0]
+        fitted = self._anneal(
+            X,
+            np.ones(n),
+            lambda order: PairwiseLogistic(pairs, r, n, pair_weight),
+            [self.k],
+            shuffle=False,
+        )
+        self._set_fitted(*fitted[0])
+        return self
+
+    def predict(self, X):
+        """Return the ranking function f of each sample, shape (n_samples,); higher ranks first."""
+        return self._respond(X)[:, 0]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,116 @@
+"""Regression by annealed feature selection."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..losses import SquaredError
+from .base import BaseFSA
+
+
+class FSARegressor(RegressorMixin, BaseFSA):
+    """Select k features and regress with a linear or piecewise linear model on them.
+
+    The loss is the squared error, equation (4). With several targets, all share the k features.
+
+    Parameters
+    ----------
+    k, response, n_bins, n_iter, mu, batch_size, momentum, learning_rate, penalty, always_keep, groups, \
+tol, random_state, callback
+        See `FSAClassifier`. Penalties are relative to targets of unit variance.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features), float64
+        Linear responses only; zero for features not selected.
+    intercept_ : float or ndarray of shape (n_targets,)
+    support_, ranking_, knots_, knot_values_, trace_, n_iter_, n_features_in_, feature_names_in_
+        See `FSAClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from annealed.models import FSARegressor
+    >>> X, y = make_regression(300, 50, n_informative=3, shuffle=False, random_state=0)
+    >>> FSARegressor(k=3, random_state=0).fit(X, y).get_support(indices=True)
+    array([0, 1, 2])
+    """
+
+    def __init__(
+        self,
+        k=10,
+        *,
+        response="linear",
+        n_bins=10,
+        n_iter=500,
+        mu=300,
+        batch_size="auto",
+        momentum=0.9,
+        learning_rate="auto",
+        penalty="auto",
+        always_keep=None,
+        groups=None,
+        tol=1e-6,
+        random_state=None,
+        callback=None,
+    ):
+        self.k = k
+        self.response = response
+        self.n_bins = n_bins
+        self.n_iter = n_iter
+        self.mu = mu
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.learning_rate = learning_rate
+        self.penalty = penalty
+        self.always_keep = always_keep
+        self.groups = groups
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X, y, sample_weight=None):
+        """Select features and train.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k])[0])
+        return self
+
+    def _fit_sizes(self, X, y, sample_weight, ks):
+        """Fit one model per size of `ks`, largest first, in one run."""
+        X, y, weight = self._validate_with_weights(X, y, sample_weight, multi_output=True, y_numeric=True)
+        targets = np.atleast_2d(y.T.astype(np.float64))
+        mean = targets @ weight / weight.sum()
+        deviation = np.sqrt((targets - mean[:, None]) ** 2 @ weight / weight.sum())
+        scale = np.where(deviation > 0, deviation, 1.0)
+        standard = (targets - mean[:, None]) / scale[:, None]
+        fitted = self._anneal(
+            X, weight, lambda order: SquaredError(standard[:, order], weight[order]), ks, shuffle=True
+        )
+        self._one_target = y.ndim == 1
+        return [(model.rescaled(scale, mean), result) for model, result in fitted]
+
+    def _set_fitted(self, model, result) -> None:
+        super()._set_fitted(model, result)
+        if self._one_target:
+            self.intercept_ = float(self.intercept_[0])
+            if self.response == "linear":
+                self.coef_ = self.coef_[0]
+
+    def predict(self, X):
+        """Return the prediction for each sample, shape (n_samples,) or (n_samples, n_targets)."""
+        response = self._respond(X)
+        return response[:, 0] if self._one_target else response
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
