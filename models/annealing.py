@@ -30,7 +30,7 @@ from .losses import Loss
 from .penalties import Penalty
 from .schedules import InverseSchedule
 
-PROBE_ROWS = 1024  # rows that the curvature is estimated on
+PROBE_ROWS = 256  # rows that the curvature is estimated on
 PROBE_SHRINKAGE = 0.8  # estimate the curvature again when this fraction of the features is left
 DIVERGED = 2.0  # a loss of this many times that of the empty model is a failure, not a phase
 MAX_HALVINGS = 40
@@ -49,7 +49,7 @@ class Progress(NamedTuple):
 
 @dataclass
 class Trace:
-    """What happened in each iteration: mean loss over its batches, features kept, step, seconds."""
+    """Each iteration: loss on its last batch (before that step), features kept, step, seconds."""
 
     loss: list[float] = field(default_factory=list)
     features_kept: list[int] = field(default_factory=list)
@@ -99,7 +99,7 @@ def anneal(
     learning_rate: float | str = "auto",
     groups: np.ndarray | None = None,
     always_keep: np.ndarray | None = None,
-    tol: float = 1e-6,
+    tol: float = 1e-5,
     callback: Callable[[Progress], None] | None = None,
 ) -> Annealed:
     """Select features and train a model on them (Algorithm 1).
@@ -125,7 +125,7 @@ def anneal(
     always_keep : ndarray of int, optional
         Features that never leave. They count among the k.
     tol : float
-        Training of the survivors ends once an iteration changes every coefficient by less than `tol`
+        Training of the survivors ends once a gradient step moves no coefficient by more than `tol`
         times the largest; 0 runs all iterations.
     callback : callable, optional
         Called with a `Progress` after each iteration.
@@ -212,7 +212,7 @@ class Annealer:
         learning_rate: float | str = "auto",
         groups: np.ndarray | None = None,
         always_keep: np.ndarray | None = None,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         _check_options(batch_size, momentum, learning_rate, tol)
@@ -231,6 +231,8 @@ class Annealer:
         self.velocity = np.zeros_like(self.beta)
         self.intercept = loss.initial_intercept()
         self.intercept_velocity = np.zeros_like(self.intercept)
+        self.good = self.beta.copy(), self.intercept.copy()
+        self.worst_loss = self._worst_loss()
         self.trace = Trace()
         self.started = time.perf_counter()
 
@@ -239,18 +241,16 @@ class Annealer:
         sizes = schedule.features_kept(self.selection.n_units)
         self.selection.check_size(int(sizes[-1]))
         batches = self.loss.splits(self.batch_size)
-        empty_loss = self._mean_loss()
         for e, size in enumerate(sizes, start=1):
-            if self.selection.n_units == sizes[-1] and batches[0] != (0, self.design.n_rows):
+            if self.selection.n_units == sizes[-1] and len(batches) > 1:
                 batches = self.loss.splits(None)
                 self._forget_velocity()
-            before = self.beta.copy(), self.intercept.copy()
-            value = self._pass_over(batches)
-            if not value <= DIVERGED * empty_loss or not np.isfinite(self.beta).all():
-                self._back_off(*before)
-            self._keep(self.selection.choose(_norms(self.beta), int(size)))
+            value, relative_move = self._pass_over(batches)
+            if size < self.selection.n_units:
+                self._keep(self.selection.choose(_norms(self.beta), int(size)))
+                relative_move = np.inf
             self._report(e, schedule.n_iter, value)
-            if self._has_converged(before[0], int(sizes[-1])):
+            if self.selection.n_units == sizes[-1] and relative_move <= self.tol:
                 break
         return Annealed(
             self.selection.kept.copy(),
@@ -260,44 +260,60 @@ class Annealer:
             self.trace,
         )
 
-    def _pass_over(self, batches: list[tuple[int, int]]) -> float:
-        """Take one gradient step per batch and return the mean loss met on the way (equation 2)."""
-        total = 0.0
+    def _pass_over(self, batches: list[tuple[int, int]]) -> tuple[float, float]:
+        """Take one gradient step per batch (equation 2).
+
+        Returns the loss on the last batch before its step, and how far that step's gradient moves a
+        coefficient, relative to the largest one. A loss that shows divergence takes the run back
+        instead of on.
+        """
         step = self.steps.current()
         for start, stop in batches:
             block = self.design.block(start, stop)
             response = block.response(self.beta, self.intercept)
-            value, residual = self.loss.evaluate(response, start, stop)
+            if stop == self.design.n_rows:
+                value = self._penalized_value(response, start, stop)
+                if not value <= self.worst_loss:
+                    self._back_off()
+                    return value, np.inf
+                self.good = self.beta.copy(), self.intercept.copy()
+            residual = self.loss.derivative(response, start, stop)
             gradient = block.gradient(residual)
             if self.penalty is not None:
-                value += self.penalty.value(self.beta)
                 self.penalty.add_gradient(self.beta, gradient)
-            _nesterov_step(self.beta, self.velocity, gradient, step, self.momentum)
-            _nesterov_step_vector(
-                self.intercept, self.intercept_velocity, residual.sum(axis=1), step, self.momentum
+            relative_move = _nesterov_step(
+                self.beta,
+                self.velocity,
+                gradient,
+                self.intercept,
+                self.intercept_velocity,
+                residual,
+                step,
+                self.momentum,
             )
-            total += value * (stop - start)
-        return total / self.design.n_rows
+        return value, relative_move
 
-    def _keep(self, indices: np.ndarray | None) -> None:
-        """Forget all features but these; None: all stay."""
-        if indices is None:
-            return
+    def _penalized_value(self, response: np.ndarray, start: int, stop: int) -> float:
+        value = self.loss.value(response, start, stop)
+        return value if self.penalty is None else value + self.penalty.value(self.beta)
+
+    def _worst_loss(self) -> float:
+        """Loss that counts as divergence, a multiple of that of the model without any feature."""
+        response = np.repeat(self.intercept[:, None], self.design.n_rows, axis=1)
+        return DIVERGED * self.loss.value(response, 0, self.design.n_rows) + np.finfo(float).tiny
+
+    def _back_off(self) -> None:
+        """Return to the last state with an acceptable loss, with half the step."""
+        self.beta, self.intercept = self.good[0].copy(), self.good[1].copy()
+        self._forget_velocity()
+        self.steps.halve()
+
+    def _keep(self, indices: np.ndarray) -> None:
         self.design.keep(indices)
         self.beta = np.ascontiguousarray(self.beta[:, indices])
         self.velocity = np.ascontiguousarray(self.velocity[:, indices])
+        self.good = np.ascontiguousarray(self.good[0][:, indices]), self.good[1]
         self.steps.keep(indices)
-
-    def _mean_loss(self) -> float:
-        """Loss of the model without any feature, the yardstick for divergence."""
-        intercept = self.loss.initial_intercept()
-        response = np.repeat(intercept[:, None], self.design.n_rows, axis=1)
-        return self.loss.evaluate(response, 0, self.design.n_rows)[0]
-
-    def _back_off(self, beta: np.ndarray, intercept: np.ndarray) -> None:
-        self.beta, self.intercept = beta, intercept
-        self._forget_velocity()
-        self.steps.halve()
 
     def _forget_velocity(self) -> None:
         self.velocity[:] = 0
@@ -310,12 +326,6 @@ class Annealer:
         if self.callback is not None:
             self.callback(progress)
 
-    def _has_converged(self, before: np.ndarray, final_size: int) -> bool:
-        if self.selection.n_units > final_size or before.shape != self.beta.shape:
-            return False
-        change = np.abs(self.beta - before).max()
-        return bool(change < self.tol * np.abs(self.beta).max())
-
 
 class _Selection:
     """Which features are kept, in which units (features or groups), and who left when."""
@@ -323,15 +333,11 @@ class _Selection:
     def __init__(self, n_features: int, groups: np.ndarray | None, always_keep: np.ndarray | None) -> None:
         self.kept = np.arange(n_features)
         self.groups = None if groups is None else _check_groups(groups, n_features)
+        self.n_units = n_features if groups is None else len(np.unique(self.groups))
         self.forced = np.zeros(n_features, dtype=bool)
         if always_keep is not None:
             self.forced[_check_indices(always_keep, n_features)] = True
         self._left: list[np.ndarray] = []
-
-    @property
-    def n_units(self) -> int:
-        """Units still kept."""
-        return len(self.kept) if self.groups is None else len(np.unique(self.groups))
 
     def check_size(self, size: int) -> None:
         forced = self.forced if self.groups is None else np.unique(self.groups[self.forced])
@@ -339,7 +345,7 @@ class _Selection:
         if needed > size:
             raise ParameterError(f"always_keep names {needed} features or groups, more than k = {size}")
 
-    def choose(self, norms: np.ndarray, size: int) -> np.ndarray | None:
+    def choose(self, norms: np.ndarray, size: int) -> np.ndarray:
         """Return the positions of the `size` best units' features and record who leaves.
 
         Parameters
@@ -349,10 +355,8 @@ class _Selection:
 
         Returns
         -------
-        ndarray of int64, ascending, or None where nothing leaves.
+        ndarray of int64, ascending
         """
-        if size >= self.n_units:
-            return None
         scores = np.where(self.forced, np.inf, norms)
         if self.groups is None:
             stays = _largest(scores, size)
@@ -363,6 +367,7 @@ class _Selection:
         indices = np.flatnonzero(stays)
         self.kept = self.kept[indices]
         self.forced = self.forced[indices]
+        self.n_units = size
         if self.groups is not None:
             self.groups = np.unique(self.groups[indices], return_inverse=True)[1]
         return indices
@@ -404,7 +409,7 @@ class _Steps:
             self.last = float(self.learning_rate) * self.damping
             return self.last
         if self.estimated_at == 0 or self.design.n_features <= PROBE_SHRINKAGE * self.estimated_at:
-            curvature = self._largest_eigenvalue(n_iter=10 if self.estimated_at == 0 else 4)
+            curvature = self._largest_eigenvalue(n_iter=6 if self.estimated_at == 0 else 3)
             self.estimated_at = self.design.n_features
             self.undamped = 1 / (curvature + self.penalty_curvature) if curvature > 0 else 1.0
         self.last = self.undamped * self.damping
@@ -436,18 +441,29 @@ class _Steps:
 
 
 @njit(cache=True)
-def _nesterov_step(beta, velocity, gradient, step, momentum):
-    """Move `beta`, which holds the look-ahead point of Nesterov's method, in place."""
+def _nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, residual, step, momentum):
+    """Move the coefficients and the intercept in place; they hold Nesterov's look-ahead point.
+
+    The gradient of an intercept is the sum of its residuals. Returns how far the gradient moves a
+    coefficient at most, relative to the largest coefficient.
+    """
+    largest_push = 0.0
+    largest = 0.0
     for o in range(beta.shape[0]):
         for j in range(beta.shape[1]):
             for k in range(beta.shape[2]):
                 push = step * gradient[o, j, k]
                 velocity[o, j, k] = momentum * velocity[o, j, k] - push
                 beta[o, j, k] += momentum * velocity[o, j, k] - push
-
-
-def _nesterov_step_vector(intercept, velocity, gradient, step, momentum) -> None:
-    _nesterov_step(intercept[:, None, None], velocity[:, None, None], gradient[:, None, None], step, momentum)
+                largest_push = max(largest_push, abs(push))
+                largest = max(largest, abs(beta[o, j, k]))
+        push = 0.0
+        for i in range(residual.shape[1]):
+            push += residual[o, i]
+        push *= step
+        intercept_velocity[o] = momentum * intercept_velocity[o] - push
+        intercept[o] += momentum * intercept_velocity[o] - push
+    return largest_push / largest if largest > 0 else 0.0
 
 
 def _norms(beta: np.ndarray) -> np.ndarray:

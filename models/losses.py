@@ -35,21 +35,17 @@ class Loss(ABC):
         """Cut the rows into ranges of about `batch_size` rows (None: one range)."""
 
     @abstractmethod
-    def evaluate(self, response: np.ndarray, start: int, stop: int) -> tuple[float, np.ndarray]:
-        """Return the mean loss of a batch and its derivative.
+    def value(self, response: np.ndarray, start: int, stop: int) -> float:
+        """Return the mean loss of the rows [start, stop).
 
         Parameters
         ----------
         response : ndarray of shape (n_outputs, stop - start), float64
-        start, stop : int
-            The rows of the batch.
-
-        Returns
-        -------
-        value : float
-        derivative : ndarray of shape (n_outputs, stop - start), float64
-            d value / d response.
         """
+
+    @abstractmethod
+    def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """Return d value / d response, of the shape of `response`."""
 
     @abstractmethod
     def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -61,45 +57,63 @@ class Loss(ABC):
 
 
 @njit(cache=True)
-def _margin_loss(kind: int, h: float, z: float) -> tuple[float, float]:
-    """Value and slope of a margin loss at the margin z = y f, equations (6) to (8)."""
-    if kind == LOGISTIC:
-        if z > 0:
-            e = np.exp(-z)
-            return np.log1p(e), -e / (1.0 + e)
-        e = np.exp(z)
-        return np.log1p(e) - z, -1.0 / (1.0 + e)
-    if kind == HUBER_HINGE:
-        if z > 1.0 + h:
-            return 0.0, 0.0
-        if z < 1.0 - h:
-            return 1.0 - z, -1.0
-        gap = 1.0 + h - z
-        return gap * gap / (4.0 * h), -gap / (2.0 * h)
-    if z >= 1.0:
-        return 0.0, 0.0
-    gap = z - 1.0
-    return np.log1p(gap * gap), 2.0 * gap / (1.0 + gap * gap)
+def _log1p_exp(x: float) -> float:
+    """ln(1 + exp(x)) without overflow."""
+    return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
 
 
 @njit(cache=True)
-def _evaluate_pointwise(kind, h, response, target, weight, start, derivative):
-    """Fill `derivative` and return the mean loss of the rows from `start` on."""
+def _sigmoid(x: float) -> float:
+    """1 / (1 + exp(-x)) without overflow."""
+    e = np.exp(-abs(x))
+    return (1.0 if x > 0 else e) / (1.0 + e)
+
+
+@njit(cache=True)
+def _pointwise_value(kind: int, h: float, y: float, f: float) -> float:
+    """Loss of one response, equations (4) and (6) to (8)."""
+    if kind == SQUARED:
+        return (y - f) ** 2
+    margin = y * f
+    if kind == LOGISTIC:
+        return _log1p_exp(-margin)
+    if kind == HUBER_HINGE:
+        if margin < 1.0 - h:
+            return 1.0 - margin
+        return max(1.0 + h - margin, 0.0) ** 2 / (4.0 * h)
+    return np.log1p(min(margin - 1.0, 0.0) ** 2)
+
+
+@njit(cache=True)
+def _mean_value(kind, h, response, target, weight, start):
     n_outputs, n = response.shape
     total = 0.0
     for o in range(n_outputs):
         for i in range(n):
-            y = target[o, start + i]
-            w = weight[start + i] / n
-            if kind == SQUARED:
-                error = response[o, i] - y
-                total += w * error * error
-                derivative[o, i] = 2.0 * w * error
-            else:
-                value, slope = _margin_loss(kind, h, y * response[o, i])
-                total += w * value
-                derivative[o, i] = w * y * slope
-    return total
+            total += weight[start + i] * _pointwise_value(kind, h, target[o, start + i], response[o, i])
+    return total / n
+
+
+@njit(cache=True)
+def _pointwise_derivative(kind, h, response, target, weight, start, out):
+    """Fill `out`; one loop a loss, so that those without a logarithm run in vector lanes."""
+    n_outputs, n = response.shape
+    for o in range(n_outputs):
+        f, d = response[o], out[o]
+        y, w = target[o][start : start + n], weight[start : start + n]
+        if kind == SQUARED:
+            for i in range(n):
+                d[i] = w[i] / n * 2.0 * (f[i] - y[i])
+        elif kind == LOGISTIC:
+            for i in range(n):
+                d[i] = -w[i] / n * y[i] * _sigmoid(-y[i] * f[i])
+        elif kind == HUBER_HINGE:
+            for i in range(n):
+                d[i] = w[i] / n * y[i] * min(max((y[i] * f[i] - 1.0 - h) / (2.0 * h), -1.0), 0.0)
+        else:
+            for i in range(n):
+                gap = min(y[i] * f[i] - 1.0, 0.0)
+                d[i] = w[i] / n * y[i] * 2.0 * gap / (1.0 + gap * gap)
 
 
 class PointwiseLoss(Loss):
@@ -129,10 +143,13 @@ class PointwiseLoss(Loss):
         cuts = [self.n_rows * b // n_batches for b in range(n_batches + 1)]
         return list(pairwise(cuts))
 
-    def evaluate(self, response: np.ndarray, start: int, stop: int) -> tuple[float, np.ndarray]:
-        derivative = np.empty_like(response)
-        value = _evaluate_pointwise(self.kind, self.h, response, self.target, self.weight, start, derivative)
-        return value, derivative
+    def value(self, response: np.ndarray, start: int, stop: int) -> float:
+        return _mean_value(self.kind, self.h, response, self.target, self.weight, start)
+
+    def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
+        out = np.empty_like(response)
+        _pointwise_derivative(self.kind, self.h, response, self.target, self.weight, start, out)
+        return out
 
     def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
         return direction * (self.weight[start:stop] * (self.max_curvature / (stop - start)))
@@ -249,18 +266,13 @@ class PairwiseLogistic(Loss):
         first, last = self._pair_range(start, stop)
         return self.pairs[first:last], self.r[first:last], self.weight[first:last]
 
-    def evaluate(self, response: np.ndarray, start: int, stop: int) -> tuple[float, np.ndarray]:
-        first, last = self._pair_range(start, stop)
-        derivative = np.zeros_like(response)
-        value = _evaluate_pairs(
-            response[0],
-            self.pairs[first:last],
-            self.r[first:last],
-            self.weight[first:last],
-            start,
-            derivative[0],
-        )
-        return value, derivative
+    def value(self, response: np.ndarray, start: int, stop: int) -> float:
+        return _mean_pair_value(response[0], *self._pairs_of(start, stop), start)
+
+    def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
+        out = np.zeros_like(response)
+        _pair_derivative(response[0], *self._pairs_of(start, stop), start, out[0])
+        return out
 
     def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
         product = np.zeros_like(direction)
@@ -270,20 +282,23 @@ class PairwiseLogistic(Loss):
 
 
 @njit(cache=True)
-def _evaluate_pairs(response, pairs, r, weight, start, derivative):
-    """Add the pairs' slopes to `derivative` (zero on entry) and return the mean loss."""
-    n_pairs = len(r)
+def _mean_pair_value(response, pairs, r, weight, start):
     total = 0.0
-    for p in range(n_pairs):
+    for p in range(len(r)):
+        gap = response[pairs[p, 0] - start] - response[pairs[p, 1] - start]
+        total += weight[p] * (_log1p_exp(gap) - r[p] * gap)
+    return total / max(1, len(r))
+
+
+@njit(cache=True)
+def _pair_derivative(response, pairs, r, weight, start, out):
+    """Add each pair's slope to `out`, which is zero on entry."""
+    for p in range(len(r)):
         i = pairs[p, 0] - start
         j = pairs[p, 1] - start
-        w = weight[p] / n_pairs
-        gap = response[i] - response[j]
-        value, slope = _margin_loss(LOGISTIC, 0.0, -gap)
-        total += w * (value - r[p] * gap)
-        derivative[i] += w * (-slope - r[p])
-        derivative[j] -= w * (-slope - r[p])
-    return total
+        push = weight[p] / len(r) * (_sigmoid(response[i] - response[j]) - r[p])
+        out[i] += push
+        out[j] -= push
 
 
 @njit(cache=True)

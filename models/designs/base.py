@@ -97,7 +97,8 @@ class FeatureRows:
     """A feature-major array (M, N) whose kept rows shrink.
 
     Dropping a feature only shortens the list of kept rows, so that a keep step moves no data; the
-    array itself is compacted once half of it is unused, which copies at most M * N values in total.
+    array itself is compacted once three quarters are unused, which copies at most M * N / 3 values in
+    total.
     """
 
     def __init__(self, values: np.ndarray) -> None:
@@ -106,6 +107,6 @@ class FeatureRows:
 
     def keep(self, indices: np.ndarray) -> None:
         self.rows = self.rows[indices]
-        if 2 * len(self.rows) <= len(self.values):
+        if 4 * len(self.rows) <= len(self.values):
             self.values = self.values[self.rows]
             self.rows = np.arange(len(self.rows))

@@ -62,7 +62,8 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     class_weight : dict, "balanced" or None
         As in scikit-learn.
     tol : float
-        Training of the survivors ends early when no coefficient changes by more than this fraction.
+        Training of the survivors ends early once a gradient step moves no coefficient by more than
+        this fraction of the largest.
     random_state : int, RandomState or None
         Order of the rows, which matters only where there is more than one batch.
     callback : callable, optional
@@ -115,7 +116,7 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         always_keep=None,
         groups=None,
         class_weight=None,
-        tol=1e-6,
+        tol=1e-5,
         random_state=None,
         callback=None,
     ):

@@ -120,7 +120,7 @@ groups, class_weight, tol, random_state, callback
         always_keep=None,
         groups=None,
         class_weight=None,
-        tol=1e-6,
+        tol=1e-5,
         random_state=None,
         callback=None,
     ):
@@ -185,7 +185,7 @@ tol, random_state, callback
         penalty="auto",
         always_keep=None,
         groups=None,
-        tol=1e-6,
+        tol=1e-5,
         random_state=None,
         callback=None,
     ):

@@ -48,7 +48,8 @@ def prepare(X, weight: np.ndarray, order: np.ndarray, response: str, n_bins: int
 def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prepared:
     columns = np.empty((X.shape[1], X.shape[0]), dtype=X.dtype)
     mean, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
-    _standardize(np.ascontiguousarray(X), weight / weight.sum(), order, columns, mean, scale)
+    share = weight[order] / weight.sum()
+    _standardize(np.ascontiguousarray(X), share, order, columns, mean, scale)
 
     def to_model(result: Annealed) -> LinearModel:
         coef = result.beta[:, :, 0] / scale[result.kept]
@@ -84,11 +85,30 @@ def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins
     return Prepared(BinnedDesign(codes, n_bins, means), to_model)
 
 
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _standardize_column(column, share):
+    """Centre and scale one column in place; return its mean and deviation (0 if constant)."""
+    center = 0.0
+    for i in range(len(column)):
+        center += share[i] * column[i]
+    variance = 0.0
+    for i in range(len(column)):
+        gap = column[i] - center
+        variance += share[i] * gap * gap
+    deviation = np.sqrt(variance)
+    if deviation <= 1e-12 * abs(center):
+        deviation = 0.0
+    factor = 1.0 / deviation if deviation > 0 else 0.0
+    for i in range(len(column)):
+        column[i] = (column[i] - center) * factor
+    return center, deviation
+
+
 @njit(cache=True, parallel=True)
 def _standardize(X, share, order, columns, mean, scale):
     """Fill `columns` with the transposed, reordered, centred and scaled table.
 
-    `share` holds the weights, of sum one. A constant column becomes zero, with the scale 1.
+    `share` holds the weights in the new order, of sum one. A constant column becomes zero, scale 1.
     """
     n, m = X.shape
     for tile in prange((m + TILE_COLUMNS - 1) // TILE_COLUMNS):
@@ -98,17 +118,5 @@ def _standardize(X, share, order, columns, mean, scale):
             for j in range(first, last):
                 columns[j, i] = X[order[i], j]
         for j in range(first, last):
-            column = columns[j]
-            center = 0.0
-            for i in range(n):
-                center += share[order[i]] * column[i]
-            variance = 0.0
-            for i in range(n):
-                variance += share[order[i]] * (column[i] - center) ** 2
-            deviation = np.sqrt(variance)
-            if deviation <= 1e-12 * abs(center):
-                deviation = 0.0
-            mean[j] = center
+            mean[j], deviation = _standardize_column(columns[j], share)
             scale[j] = deviation if deviation > 0 else 1.0
-            for i in range(n):
-                column[i] = (column[i] - center) / scale[j] if deviation > 0 else 0.0

@@ -55,7 +55,7 @@ class FSARanker(BaseFSA):
         always_keep=None,
         groups=None,
         include_ties=True,
-        tol=1e-6,
+        tol=1e-5,
         callback=None,
     ):
         self.k = k

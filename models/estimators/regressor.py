@@ -49,7 +49,7 @@ tol, random_state, callback
         penalty="auto",
         always_keep=None,
         groups=None,
-        tol=1e-6,
+        tol=1e-5,
         random_state=None,
         callback=None,
     ):
