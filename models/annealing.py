@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from ..features.errors import DataError, ParameterError
-from .designs.base import Design
+from .designs.base import Block, Design
 from .losses import Loss
 from .penalties import Penalty
 from .schedules import InverseSchedule
@@ -232,7 +232,6 @@ class Annealer:
         self.intercept = loss.initial_intercept()
         self.intercept_velocity = np.zeros_like(self.intercept)
         self.good = self.beta.copy(), self.intercept.copy()
-        self.worst_loss = self._worst_loss()
         self.trace = Trace()
         self.started = time.perf_counter()
 
@@ -241,9 +240,11 @@ class Annealer:
         sizes = schedule.features_kept(self.selection.n_units)
         self.selection.check_size(int(sizes[-1]))
         batches = self.loss.splits(self.batch_size)
+        self.worst_loss = self._worst_loss(*batches[-1])
         for e, size in enumerate(sizes, start=1):
             if self.selection.n_units == sizes[-1] and len(batches) > 1:
                 batches = self.loss.splits(None)
+                self.worst_loss = self._worst_loss(*batches[-1])
                 self._forget_velocity()
             value, relative_move = self._pass_over(batches)
             if size < self.selection.n_units:
@@ -274,7 +275,7 @@ class Annealer:
             if stop == self.design.n_rows:
                 value = self._penalized_value(response, start, stop)
                 if not value <= self.worst_loss:
-                    self._back_off()
+                    self._back_off(block, start, stop)
                     return value, np.inf
                 self.good = self.beta.copy(), self.intercept.copy()
             residual = self.loss.derivative(response, start, stop)
@@ -297,16 +298,22 @@ class Annealer:
         value = self.loss.value(response, start, stop)
         return value if self.penalty is None else value + self.penalty.value(self.beta)
 
-    def _worst_loss(self) -> float:
-        """Loss that counts as divergence, a multiple of that of the model without any feature."""
-        response = np.repeat(self.intercept[:, None], self.design.n_rows, axis=1)
-        return DIVERGED * self.loss.value(response, 0, self.design.n_rows) + np.finfo(float).tiny
+    def _worst_loss(self, start: int, stop: int) -> float:
+        """Loss of these rows that counts as divergence: a multiple of that without any feature."""
+        response = np.repeat(self.loss.initial_intercept()[:, None], stop - start, axis=1)
+        return DIVERGED * self.loss.value(response, start, stop) + np.finfo(float).tiny
 
-    def _back_off(self) -> None:
-        """Return to the last state with an acceptable loss, with half the step."""
+    def _back_off(self, block: Block, start: int, stop: int) -> None:
+        """Return to the last state with an acceptable loss, with half the step.
+
+        Features that left since may have made that state worse than the bound: then the bound gives
+        way, because no step is to blame.
+        """
         self.beta, self.intercept = self.good[0].copy(), self.good[1].copy()
         self._forget_velocity()
         self.steps.halve()
+        value = self._penalized_value(block.response(self.beta, self.intercept), start, stop)
+        self.worst_loss = max(self.worst_loss, DIVERGED * value)
 
     def _keep(self, indices: np.ndarray) -> None:
         self.design.keep(indices)
@@ -333,7 +340,7 @@ class _Selection:
     def __init__(self, n_features: int, groups: np.ndarray | None, always_keep: np.ndarray | None) -> None:
         self.kept = np.arange(n_features)
         self.groups = None if groups is None else _check_groups(groups, n_features)
-        self.n_units = n_features if groups is None else len(np.unique(self.groups))
+        self.n_units = n_features if self.groups is None else int(self.groups.max()) + 1
         self.forced = np.zeros(n_features, dtype=bool)
         if always_keep is not None:
             self.forced[_check_indices(always_keep, n_features)] = True

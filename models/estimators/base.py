@@ -43,6 +43,9 @@ class BaseFSA(SelectorMixin, BaseEstimator):
     tol: float
     random_state: Any
     callback: Callable | None
+    # A regressor of one target has them without the axis of outputs, as in scikit-learn.
+    coef_: Any
+    intercept_: Any
 
     def _validate(self, X, *, reset: bool = True, **options):
         """Check X (and y, if among the options) as scikit-learn does."""

@@ -1,6 +1,7 @@
 """Choosing k by cross-validation along the path of one annealing run per fold."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -22,6 +23,12 @@ class _SizeByCrossValidation:
     Mixed into an estimator whose `k` is a sequence of sizes (None: `DEFAULT_SIZES` up to the number
     of features). Among sizes of equal score the smallest wins.
     """
+
+    k: Any
+    cv: Any
+    scoring: Any
+    groups: Any
+    _single_class: type
 
     def _choose_size(self, X, y, sample_weight) -> int:
         sizes = self._sizes(X)

@@ -53,7 +53,7 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
 
 
 def _model_arrays(model: Model) -> dict[str, np.ndarray]:
-    names = ("features", "coef", "intercept")
+    names: tuple[str, ...] = ("features", "coef", "intercept")
     if isinstance(model, PiecewiseModel):
         names = ("features", "low", "high", "values", "intercept")
     return {name: getattr(model, name) for name in names}
