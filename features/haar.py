@@ -96,40 +96,97 @@ def haar_corners(kind, row, col, height, width):
     return rows, cols
 
 
-# The values of one feature in n places: o holds the feature's offsets into the flat integral image and
-# start is the first place, the others following it without gap. Sums are 32 bits wide and may wrap; a
-# feature's value is below 2**18, so the differences are exact all the same (see integral.py).
+# A feature's value from the entries that it reads. Sums are 32 bits wide and may wrap; a value is below
+# 2**18, so it is exact all the same (see integral.py).
 
 
 @njit(cache=True)
-def two(integral, o, start, n, out):
-    """Write A - B of n neighbouring places."""
-    a0, a1, a2 = o[0] + start, o[1] + start, o[2] + start
-    b0, b1, b2 = o[3] + start, o[4] + start, o[5] + start
-    for i in range(n):
-        middle = integral[b1 + i] - integral[a1 + i]
-        ends = integral[b0 + i] - integral[a0 + i] + integral[b2 + i] - integral[a2 + i]
-        out[i] = np.float32(np.int32(2 * middle - ends))
+def _two(integral, a0, a1, a2, b0, b1, b2):
+    """Return A - B."""
+    middle = integral[b1] - integral[a1]
+    ends = integral[b0] - integral[a0] + integral[b2] - integral[a2]
+    return np.float32(np.int32(2 * middle - ends))
 
 
 @njit(cache=True)
-def three(integral, o, start, n, out):
-    """Write A - 2 B + C of n neighbouring places."""
-    a0, a1, a2, a3 = o[0] + start, o[1] + start, o[2] + start, o[3] + start
-    b0, b1, b2, b3 = o[4] + start, o[5] + start, o[6] + start, o[7] + start
-    for i in range(n):
-        inner = integral[b1 + i] - integral[a1 + i] - integral[b2 + i] + integral[a2 + i]
-        outer = integral[b0 + i] - integral[a0 + i] - integral[b3 + i] + integral[a3 + i]
-        out[i] = np.float32(np.int32(3 * inner - outer))
+def _three(integral, a0, a1, a2, a3, b0, b1, b2, b3):
+    """Return A - 2 B + C."""
+    inner = integral[b1] - integral[a1] - integral[b2] + integral[a2]
+    outer = integral[b0] - integral[a0] - integral[b3] + integral[a3]
+    return np.float32(np.int32(3 * inner - outer))
 
 
 @njit(cache=True)
-def four(integral, o, start, n, out):
-    """Write A - B - C + D of n neighbouring places."""
-    a0, a1, a2 = o[0] + start, o[1] + start, o[2] + start
-    b0, b1, b2 = o[3] + start, o[4] + start, o[5] + start
-    c0, c1, c2 = o[6] + start, o[7] + start, o[8] + start
-    for i in range(n):
-        corners = integral[a0 + i] + integral[a2 + i] + integral[c0 + i] + integral[c2 + i]
-        edges = integral[a1 + i] + integral[b0 + i] + integral[b2 + i] + integral[c1 + i]
-        out[i] = np.float32(np.int32(4 * integral[b1 + i] - 2 * edges + corners))
+def _four(integral, a0, a1, a2, b0, b1, b2, c0, c1, c2):
+    """Return A - B - C + D."""
+    corners = integral[a0] + integral[a2] + integral[c0] + integral[c2]
+    edges = integral[a1] + integral[b0] + integral[b2] + integral[c1]
+    return np.float32(np.int32(4 * integral[b1] - 2 * edges + corners))
+
+
+# The values of feature f in n places that follow one another, the first one at entry `start` of the flat
+# integral image, written to values[at], values[at + 1], ... Unsigned indices tell the compiler that none
+# counts from the end, without which the loops are not vectorised.
+
+
+@njit(cache=True)
+def two(integral, offsets, f, start, n, values, at):
+    """Write features of two rectangles."""
+    o = offsets[f]
+    a0, a1, a2 = np.uintp(start + o[0]), np.uintp(start + o[1]), np.uintp(start + o[2])
+    b0, b1, b2 = np.uintp(start + o[3]), np.uintp(start + o[4]), np.uintp(start + o[5])
+    at = np.uintp(at)
+    for k in range(n):
+        i = np.uintp(k)
+        values[at + i] = _two(integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i)
+
+
+@njit(cache=True)
+def three(integral, offsets, f, start, n, values, at):
+    """Write features of three rectangles."""
+    o = offsets[f]
+    a0, a1, a2, a3 = (
+        np.uintp(start + o[0]),
+        np.uintp(start + o[1]),
+        np.uintp(start + o[2]),
+        np.uintp(start + o[3]),
+    )
+    b0, b1, b2, b3 = (
+        np.uintp(start + o[4]),
+        np.uintp(start + o[5]),
+        np.uintp(start + o[6]),
+        np.uintp(start + o[7]),
+    )
+    at = np.uintp(at)
+    for k in range(n):
+        i = np.uintp(k)
+        values[at + i] = _three(integral, a0 + i, a1 + i, a2 + i, a3 + i, b0 + i, b1 + i, b2 + i, b3 + i)
+
+
+@njit(cache=True)
+def four(integral, offsets, f, start, n, values, at):
+    """Write features of four rectangles."""
+    o = offsets[f]
+    a0, a1, a2 = np.uintp(start + o[0]), np.uintp(start + o[1]), np.uintp(start + o[2])
+    b0, b1, b2 = np.uintp(start + o[3]), np.uintp(start + o[4]), np.uintp(start + o[5])
+    c0, c1, c2 = np.uintp(start + o[6]), np.uintp(start + o[7]), np.uintp(start + o[8])
+    at = np.uintp(at)
+    for k in range(n):
+        i = np.uintp(k)
+        values[at + i] = _four(
+            integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i, c0 + i, c1 + i, c2 + i
+        )
+
+
+@njit(cache=True)
+def haar_at(integral, kind, offsets, f, place):
+    """Return the value of feature f in one place."""
+    o = offsets[f]
+    p = place
+    if kind in (TWO_ACROSS, TWO_DOWN):
+        return _two(integral, p + o[0], p + o[1], p + o[2], p + o[3], p + o[4], p + o[5])
+    if kind == FOUR:
+        return _four(
+            integral, p + o[0], p + o[1], p + o[2], p + o[3], p + o[4], p + o[5], p + o[6], p + o[7], p + o[8]
+        )
+    return _three(integral, p + o[0], p + o[1], p + o[2], p + o[3], p + o[4], p + o[5], p + o[6], p + o[7])

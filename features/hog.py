@@ -89,11 +89,28 @@ def inverse_norm(e00, e01, e10, e11):
 
 
 @njit(cache=True)
-def hog(cells, norms, o, start, n, out):
-    """Write one feature of n neighbouring places: o holds its offsets into cells and inverse norms."""
-    cell, norm = o[0] + start, o[1] + start
-    for i in range(n):
-        out[i] = min(np.float32(cells[cell + i]) * norms[norm + i], CLIP)
+def _normalised(cell, inverse):
+    """Return a cell's share of its block, cut off."""
+    value = np.float32(cell) * inverse
+    return value if value < CLIP else CLIP
+
+
+@njit(cache=True)
+def hog(cells, norms, offsets, f, start, n, values, at):
+    """Write feature f of n places that follow one another in flat cells and inverse norms.
+
+    The first place is entry `start` of both; its value goes to values[at], the others behind it.
+    """
+    cell, norm, at = np.uintp(start + offsets[f, 0]), np.uintp(start + offsets[f, 1]), np.uintp(at)
+    for k in range(n):
+        i = np.uintp(k)
+        values[at + i] = _normalised(cells[cell + i], norms[norm + i])
+
+
+@njit(cache=True)
+def hog_at(cells, norms, offsets, f, place):
+    """Return the value of feature f in one place."""
+    return _normalised(cells[place + offsets[f, 0]], norms[place + offsets[f, 1]])
 
 
 @njit(cache=True, parallel=True)

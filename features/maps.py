@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .haar import THREE_ACROSS, THREE_DOWN, TWO_ACROSS, TWO_DOWN, four, three, two
+from .haar import FOUR, THREE_ACROSS, THREE_DOWN, TWO_ACROSS, TWO_DOWN, four, haar_at, three, two
 from .hog import (
     CELL_PX,
     N_BLOCKS,
     N_CELLS,
     N_ORIENTATIONS,
     hog,
+    hog_at,
     level_cells,
     level_norms,
     vote_table,
@@ -30,6 +31,13 @@ from .patches import BEFORE_PX, MARGIN_PX, PATCH_PX, WINDOW_PX, check_points, ch
 
 CHUNK = 64
 """Windows handled together in training: their maps stay in the cache of one core."""
+
+
+RUN = 32
+"""Features of one kind that are evaluated together."""
+
+HOG = 0
+"""Kind of the HOG features; the others are Haar (haar.py)."""
 
 
 class Layout(NamedTuple):
@@ -136,27 +144,60 @@ def window_maps(patches, first, table, needs_hog, needs_haar):
 
 
 @njit(cache=True)
-def evaluate(kind, o, integral, cells, norms, start, n, out):
+def evaluate(kinds, offsets, f, integral, cells, norms, start, n, values):
     """Write the values of one feature for n windows that follow one another.
 
     Parameters
     ----------
-    kind : int
-        Kind of the feature.
-    o : ndarray of shape (9,), int32
-        The feature's offsets for the layout of the maps.
+    kinds : ndarray of shape (n_features,), uint8
+    offsets : ndarray of shape (n_features, 9), int32
+        For the layout of the maps.
+    f : int
+        The feature.
     integral, cells, norms : ndarray
         The maps, flat.
     start : int
         Entry at which the first window starts, in each map.
     n : int
-    out : ndarray of shape (>= n,), float32
+    values : ndarray of shape (>= n,), float32
+        Output.
     """
+    evaluate_run(kinds, offsets, f, f + 1, integral, cells, norms, start, n, values, 0)
+
+
+@njit(cache=True)
+def evaluate_run(kinds, offsets, first, last, integral, cells, norms, start, n, values, stride):
+    """Write features first..last-1, all of one kind, feature f to values[(f - first) * stride] and behind.
+
+    A call for many features costs hardly more than a call for one, which matters for short rows.
+    """
+    kind = kinds[first]
     if kind in (TWO_ACROSS, TWO_DOWN):
-        two(integral, o, start, n, out)
+        for f in range(first, last):
+            two(integral, offsets, f, start, n, values, (f - first) * stride)
     elif kind in (THREE_ACROSS, THREE_DOWN):
-        three(integral, o, start, n, out)
-    elif kind == 0:
-        hog(cells, norms, o, start, n, out)
+        for f in range(first, last):
+            three(integral, offsets, f, start, n, values, (f - first) * stride)
+    elif kind == FOUR:
+        for f in range(first, last):
+            four(integral, offsets, f, start, n, values, (f - first) * stride)
     else:
-        four(integral, o, start, n, out)
+        for f in range(first, last):
+            hog(cells, norms, offsets, f, start, n, values, (f - first) * stride)
+
+
+@njit(cache=True)
+def end_of_run(kinds, first):
+    """Return the end of the features from `first` on that `evaluate_run` takes in one call."""
+    last = first + 1
+    while last < min(first + RUN, len(kinds)) and kinds[last] == kinds[first]:
+        last += 1
+    return last
+
+
+@njit(cache=True)
+def value_at(kinds, offsets, f, integral, cells, norms, place):
+    """Return the value of one feature for the window that starts at entry `place` of the maps."""
+    if kinds[f] == HOG:
+        return hog_at(cells, norms, offsets, f, place)
+    return haar_at(integral, kinds[f], offsets, f, place)

@@ -24,13 +24,23 @@ from .hog import (
     hog_geometry,
     vote_table,
 )
-from .maps import CHUNK, CHUNK_LAYOUT, LevelMaps, evaluate, window_maps
+from .maps import (
+    CHUNK,
+    CHUNK_LAYOUT,
+    HOG,
+    RUN,
+    LevelMaps,
+    end_of_run,
+    evaluate,
+    evaluate_run,
+    value_at,
+    window_maps,
+)
 from .patches import MARGIN_PX, PATCH_PX, WINDOW_PX, check_patches, cut_windows
 
 __all__ = ["HOG", "MARGIN_PX", "PATCH_PX", "WINDOW_PX", "LevelMaps", "WindowPool", "cut_windows"]
 
-HOG = 0
-"""Kind of the HOG features; the others are Haar."""
+HALF = np.float32(0.5)
 
 CODE_MAX = 255
 """Codes are 0..255: the position of a value in its feature's range, rounded."""
@@ -173,12 +183,12 @@ class WindowPool:
         ndarray of shape (n_features, n_windows), uint8
         """
         patches = check_patches(patches)
-        lo, scale = code_scale(lo, hi)
+        lo, hi, scale = code_scale(lo, hi)
         if len(lo) != len(self):
             raise DataError(f"lo and hi have {len(lo)} entries; the pool has {len(self)} features")
         out = _output(out, (len(self), len(patches)), np.uint8)
         _fill_codes(
-            patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), lo, scale, out
+            patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), lo, hi, scale, out
         )
         return out
 
@@ -228,13 +238,12 @@ class WindowPool:
         row : int
         out : ndarray of shape (W,), float32
         """
-        offsets = self.offsets(maps.layout)[feature]
-        kind, start = int(self.descriptors[feature, 0]), row * maps.stride
-        evaluate(kind, offsets, maps.integral, maps.cells, maps.norms, start, maps.shape[1], out)
+        offsets, start, n = self.offsets(maps.layout), row * maps.stride, maps.shape[1]
+        evaluate(self.kinds, offsets, feature, maps.integral, maps.cells, maps.norms, start, n, out)
 
 
 def code_scale(lo, hi):
-    """Return lo and the factor that turns a value above it into a code, both float32.
+    """Return lo, hi and the factor that turns a value above lo into a code, all float32.
 
     A feature that never varies has factor 0: all its codes are 0.
     """
@@ -244,7 +253,7 @@ def code_scale(lo, hi):
     if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (lo <= hi).all()):
         raise DataError("lo and hi must be finite, with lo <= hi")
     width = hi - lo
-    return lo, np.divide(np.float32(CODE_MAX), width, out=np.zeros_like(width), where=width > 0)
+    return lo, hi, np.divide(np.float32(CODE_MAX), width, out=np.zeros_like(width), where=width > 0)
 
 
 def _described(channel, kind, geometry):
@@ -305,32 +314,70 @@ def _output(out, shape, dtype):
 def _fill_values(patches, table, needs_hog, needs_haar, kinds, offsets, out):
     """Write all features of all windows, one thread a chunk of windows."""
     for chunk in prange((len(patches) + CHUNK - 1) // CHUNK):
-        first = chunk * CHUNK
-        n = min(CHUNK, len(patches) - first)
-        integral, cells, norms = window_maps(patches, first, table, needs_hog, needs_haar)
-        for f in range(len(kinds)):
-            evaluate(kinds[f], offsets[f], integral, cells, norms, 0, n, out[f, first : first + n])
-
-
-@njit(cache=True, parallel=True)
-def _fill_codes(patches, table, needs_hog, needs_haar, kinds, offsets, lo, scale, out):
-    """Write the codes of all features of all windows, one thread a chunk of windows."""
-    for chunk in prange((len(patches) + CHUNK - 1) // CHUNK):
-        first = chunk * CHUNK
-        n = min(CHUNK, len(patches) - first)
-        values = np.empty(CHUNK, dtype=np.float32)
-        integral, cells, norms = window_maps(patches, first, table, needs_hog, needs_haar)
-        for f in range(len(kinds)):
-            evaluate(kinds[f], offsets[f], integral, cells, norms, 0, n, values)
-            quantise(values, lo[f], scale[f], n, out[f, first : first + n])
+        start, n = chunk * CHUNK, min(CHUNK, len(patches) - chunk * CHUNK)
+        values = np.empty(RUN * CHUNK, dtype=np.float32)
+        integral, cells, norms = window_maps(patches, start, table, needs_hog, needs_haar)
+        first = 0
+        while first < len(kinds):
+            last = end_of_run(kinds, first)
+            evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
+            _copy_run(values, first, last, n, out, start)
+            first = last
 
 
 @njit(cache=True)
-def quantise(values, lo, scale, n, out):
-    """Write the codes of n values of one feature."""
-    for i in range(n):
-        position = (values[i] - lo) * scale + np.float32(0.5)
-        out[i] = np.uint8(min(max(position, np.float32(0.0)), np.float32(CODE_MAX)))
+def _copy_run(values, first, last, n, out, start):
+    """Copy a run of features to out[first:last, start : start + n]."""
+    start = np.uintp(start)
+    for f in range(first, last):
+        row, place = np.uintp(f), np.uintp((f - first) * CHUNK)
+        for k in range(n):
+            i = np.uintp(k)
+            out[row, start + i] = values[place + i]
+
+
+@njit(cache=True, parallel=True)
+def _fill_codes(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi, scale, out):
+    """Write the codes of all features of all windows, one thread a chunk of windows."""
+    for chunk in prange((len(patches) + CHUNK - 1) // CHUNK):
+        start, n = chunk * CHUNK, min(CHUNK, len(patches) - chunk * CHUNK)
+        values = np.empty(RUN * CHUNK, dtype=np.float32)
+        integral, cells, norms = window_maps(patches, start, table, needs_hog, needs_haar)
+        first = 0
+        while first < len(kinds):
+            last = end_of_run(kinds, first)
+            evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
+            _quantise_run(values, lo, hi, scale, first, last, n, out, start)
+            first = last
+
+
+@njit(cache=True)
+def _quantise_run(values, lo, hi, scale, first, last, n, out, start):
+    """Write the codes of a run of features to out[first:last, start : start + n]."""
+    start = np.uintp(start)
+    for f in range(first, last):
+        low, high, factor = lo[f], hi[f], scale[f]
+        row, place = np.uintp(f), np.uintp((f - first) * CHUNK)
+        for k in range(n):
+            i = np.uintp(k)
+            out[row, start + i] = code_of(values[place + i], low, high, factor)
+
+
+@njit(cache=True)
+def code_of(value, lo, hi, scale):
+    """Return the code of a value: its rounded position in the range, clamped."""
+    value = value if value > lo else lo
+    value = value if value < hi else hi
+    return np.uint8(np.int32((value - lo) * scale + HALF))
+
+
+@njit(cache=True)
+def quantise(values, lo, hi, scale, n, out, f, first):
+    """Write the codes of n values of one feature to out[f, first : first + n]."""
+    f, first = np.uintp(f), np.uintp(first)
+    for k in range(n):
+        i = np.uintp(k)
+        out[f, first + i] = code_of(values[i], lo, hi, scale)
 
 
 @njit(cache=True, parallel=True)
@@ -338,21 +385,35 @@ def _fill_ranges(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi):
     """Lower lo[g] and raise hi[g] to the values of every eighth chunk of windows, one thread a group g."""
     groups = len(lo)
     for g in prange(groups):
-        values = np.empty(CHUNK, dtype=np.float32)
+        values = np.empty(RUN * CHUNK, dtype=np.float32)
         for chunk in range(g, (len(patches) + CHUNK - 1) // CHUNK, groups):
-            first = chunk * CHUNK
-            n = min(CHUNK, len(patches) - first)
-            integral, cells, norms = window_maps(patches, first, table, needs_hog, needs_haar)
-            for f in range(len(kinds)):
-                evaluate(kinds[f], offsets[f], integral, cells, norms, 0, n, values)
-                for i in range(n):
-                    lo[g, f] = min(lo[g, f], values[i])
-                    hi[g, f] = max(hi[g, f], values[i])
+            n = min(CHUNK, len(patches) - chunk * CHUNK)
+            integral, cells, norms = window_maps(patches, chunk * CHUNK, table, needs_hog, needs_haar)
+            first = 0
+            while first < len(kinds):
+                last = end_of_run(kinds, first)
+                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
+                _widen_run(values, first, last, n, lo[g], hi[g])
+                first = last
+
+
+# No value is NaN and zeros have no sign to lose: with that the compiler may take minima in any order.
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _widen_run(values, first, last, n, lo, hi):
+    """Lower lo and raise hi of a run of features to the values."""
+    for f in range(first, last):
+        low, high = lo[f], hi[f]
+        place = np.uintp((f - first) * CHUNK)
+        for i in range(n):
+            value = values[place + np.uintp(i)]
+            low, high = min(low, value), max(high, value)
+        lo[f], hi[f] = low, high
 
 
 @njit(cache=True, parallel=True)
 def _fill_places(kinds, offsets, integral, cells, norms, starts, out):
-    """Write all features of windows anywhere in a level, one thread a feature."""
-    for f in prange(len(kinds)):
-        for i in range(len(starts)):
-            evaluate(kinds[f], offsets[f], integral, cells, norms, starts[i], 1, out[f, i : i + 1])
+    """Write all features of windows anywhere in a level, one thread a chunk of windows."""
+    for chunk in prange((len(starts) + CHUNK - 1) // CHUNK):
+        for f in range(len(kinds)):
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(starts))):
+                out[f, i] = value_at(kinds, offsets, f, integral, cells, norms, starts[i])
