@@ -49,10 +49,19 @@ def _encode(values, low, per_step, codes):
             codes[j, i] = np.uint8(min(max(position, 0.0), 255.0) + 0.5)
 
 
-def knot_weights(n_bins: int) -> np.ndarray:
-    """Return u_k at every code, the basis responses, shape (N_CODES, n_bins + 1), float64."""
-    position = np.arange(N_CODES) * (n_bins / (N_CODES - 1))
-    return np.maximum(0.0, 1 - np.abs(position[:, None] - np.arange(n_bins + 1)))
+def code_positions(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each bin's codes start, and each code's position in its bin.
+
+    Returns
+    -------
+    first_codes : ndarray of shape (n_bins + 1,), int64
+        Bin k holds the codes [first_codes[k], first_codes[k + 1]); the last bin holds the last code.
+    position : ndarray of shape (N_CODES,), float64 in [0, 1]
+        alpha of section 2.5.1: u_k = 1 - alpha and u_{k+1} = alpha for a code of bin k.
+    """
+    scaled = np.arange(N_CODES) * n_bins
+    bins = np.minimum(scaled // (N_CODES - 1), n_bins - 1)
+    return np.searchsorted(bins, np.arange(n_bins + 1)), scaled / (N_CODES - 1) - bins
 
 
 def knot_means(codes: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
@@ -88,8 +97,7 @@ class BinnedDesign(ResidentDesign):
         self._codes = FeatureRows(codes)
         self.n_features, self.n_rows = codes.shape
         self.block_size = n_bins + 1
-        self._weights = knot_weights(n_bins)
-        self._knots = np.minimum(np.arange(N_CODES) * n_bins // (N_CODES - 1), n_bins - 1)
+        self._first_codes, self._position = code_positions(n_bins)
         self.means = knot_means(codes, n_bins) if means is None else means
 
     def keep(self, indices: np.ndarray) -> None:
@@ -102,90 +110,122 @@ class BinnedDesign(ResidentDesign):
         base = intercept - np.einsum("ojk,jk->o", beta, self.means)
         parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
         kernel = _response_parallel if parallel else _response
-        kernel(self._codes.values, self._codes.rows, self._knots, self._weights, beta, base, start, out)
+        kernel(
+            self._codes.values, self._codes.rows, self._first_codes, self._position, beta, base, start, out
+        )
         return out
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(residual), self.n_features, self.block_size))
         parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
         kernel = _gradient_parallel if parallel else _gradient
-        kernel(self._codes.values, self._codes.rows, self._knots, self._weights, residual, start, out)
+        kernel(self._codes.values, self._codes.rows, self._first_codes, self._position, residual, start, out)
         out -= residual.sum(axis=1)[:, None, None] * self.means
         return out
 
 
 @njit(cache=True)
-def _fill_table(knots, weights, beta, table):
-    """table[c] = u(c) . beta: a code touches two neighbouring knots."""
-    for c in range(N_CODES):
-        k = knots[c]
-        table[c] = weights[c, k] * beta[k] + weights[c, k + 1] * beta[k + 1]
+def _fill_table(first_codes, position, beta, table):
+    """table[c] = u(c) . beta, a ramp from knot to knot."""
+    for k in range(len(first_codes) - 1):
+        rise = beta[k + 1] - beta[k]
+        for c in range(first_codes[k], first_codes[k + 1]):
+            table[c] = beta[k] + position[c] * rise
 
 
 @njit(cache=True)
-def _respond_rows(codes, rows, knots, weights, beta, start, out):
-    """out += responses of all features, one table lookup each."""
-    table = np.empty(N_CODES)
+def _respond_rows(codes, rows, first_codes, position, beta, start, out):
+    """out += responses of all features, one table lookup each, four features a sweep."""
     n = len(out)
-    for j in range(len(rows)):
-        _fill_table(knots, weights, beta[j], table)
-        code = codes[rows[j]][start : start + n]
+    m = len(rows)
+    tables = np.empty((4, N_CODES))
+    quads = m - m % 4
+    for j in range(0, quads, 4):
+        for q in range(4):
+            _fill_table(first_codes, position, beta[j + q], tables[q])
+        a = codes[rows[j]][start : start + n]
+        b = codes[rows[j + 1]][start : start + n]
+        c = codes[rows[j + 2]][start : start + n]
+        d = codes[rows[j + 3]][start : start + n]
         for i in range(n):
-            out[i] += table[code[i]]
+            out[i] += (tables[0, a[i]] + tables[1, b[i]]) + (tables[2, c[i]] + tables[3, d[i]])
+    for j in range(quads, m):
+        _fill_table(first_codes, position, beta[j], tables[0])
+        a = codes[rows[j]][start : start + n]
+        for i in range(n):
+            out[i] += tables[0, a[i]]
 
 
 @njit(cache=True)
-def _response(codes, rows, knots, weights, beta, base, start, out):
+def _response(codes, rows, first_codes, position, beta, base, start, out):
     for o in range(out.shape[0]):
         out[o] = base[o]
-        _respond_rows(codes, rows, knots, weights, beta[o], start, out[o])
+        for first in range(0, out.shape[1], TABLE_ROWS):
+            chunk = out[o][first : first + TABLE_ROWS]
+            _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
 
 
 @njit(cache=True, parallel=True)
-def _response_parallel(codes, rows, knots, weights, beta, base, start, out):
+def _response_parallel(codes, rows, first_codes, position, beta, base, start, out):
     n_chunks = (out.shape[1] + TABLE_ROWS - 1) // TABLE_ROWS
     for task in prange(out.shape[0] * n_chunks):
         o, first = task // n_chunks, task % n_chunks * TABLE_ROWS
         chunk = out[o][first : first + TABLE_ROWS]
         chunk[:] = base[o]
-        _respond_rows(codes, rows, knots, weights, beta[o], start + first, chunk)
+        _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
 
 
 @njit(cache=True)
-def _fold_histogram(code, knots, weights, residual, out):
-    """out[k] = sum_i residual_i u_k(code_i), by way of a histogram over the codes.
-
-    Two interleaved histograms: equal neighbouring codes then do not wait for each other's sum.
-    """
-    histogram = np.zeros((2, N_CODES))
-    n = len(residual)
-    pairs = n - n % 2
-    for i in range(0, pairs, 2):
-        histogram[0, code[i]] += residual[i]
-        histogram[1, code[i + 1]] += residual[i + 1]
-    if pairs < n:
-        histogram[0, code[n - 1]] += residual[n - 1]
+def _fold(histogram, first_codes, position, out):
+    """out[k] = sum_c histogram[c] u_k(c)."""
     out[:] = 0.0
-    for c in range(N_CODES):
-        total = histogram[0, c] + histogram[1, c]
-        k = knots[c]
-        out[k] += weights[c, k] * total
-        out[k + 1] += weights[c, k + 1] * total
+    for k in range(len(first_codes) - 1):
+        total = 0.0
+        upper = 0.0
+        for c in range(first_codes[k], first_codes[k + 1]):
+            total += histogram[c]
+            upper += histogram[c] * position[c]
+        out[k] += total - upper
+        out[k + 1] += upper
 
 
 @njit(cache=True)
-def _gradient(codes, rows, knots, weights, residual, start, out):
-    n = residual.shape[1]
-    for j in range(len(rows)):
-        code = codes[rows[j]][start : start + n]
-        for o in range(out.shape[0]):
-            _fold_histogram(code, knots, weights, residual[o], out[o, j])
+def _gradient_quad(codes, rows, first_codes, position, residual, start, out):
+    """Gradients of up to four features: their sums are independent and overlap in time."""
+    n = len(residual)
+    histograms = np.zeros((4, N_CODES))
+    if len(rows) == 4:
+        a = codes[rows[0]][start : start + n]
+        b = codes[rows[1]][start : start + n]
+        c = codes[rows[2]][start : start + n]
+        d = codes[rows[3]][start : start + n]
+        for i in range(n):
+            r = residual[i]
+            histograms[0, a[i]] += r
+            histograms[1, b[i]] += r
+            histograms[2, c[i]] += r
+            histograms[3, d[i]] += r
+    else:
+        for q in range(len(rows)):
+            a = codes[rows[q]][start : start + n]
+            for i in range(n):
+                histograms[q, a[i]] += residual[i]
+    for q in range(len(rows)):
+        _fold(histograms[q], first_codes, position, out[q])
+
+
+@njit(cache=True)
+def _gradient(codes, rows, first_codes, position, residual, start, out):
+    for o in range(out.shape[0]):
+        for j in range(0, len(rows), 4):
+            quad = rows[j : j + 4]
+            _gradient_quad(codes, quad, first_codes, position, residual[o], start, out[o, j : j + 4])
 
 
 @njit(cache=True, parallel=True)
-def _gradient_parallel(codes, rows, knots, weights, residual, start, out):
-    n = residual.shape[1]
-    for j in prange(len(rows)):
-        code = codes[rows[j]][start : start + n]
-        for o in range(out.shape[0]):
-            _fold_histogram(code, knots, weights, residual[o], out[o, j])
+def _gradient_parallel(codes, rows, first_codes, position, residual, start, out):
+    n_quads = (len(rows) + 3) // 4
+    for task in prange(out.shape[0] * n_quads):
+        o, j = task // n_quads, task % n_quads * 4
+        quad = rows[j : j + 4]
+        _gradient_quad(codes, quad, first_codes, position, residual[o], start, out[o, j : j + 4])
