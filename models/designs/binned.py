@@ -64,6 +64,25 @@ def code_positions(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
     return np.searchsorted(bins, np.arange(n_bins + 1)), scaled / (N_CODES - 1) - bins
 
 
+def response_tables(values: np.ndarray) -> np.ndarray:
+    """Return the response of each feature at each code.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_features, n_bins + 1), float
+        Responses at the knots.
+
+    Returns
+    -------
+    ndarray of shape (n_features, N_CODES), float64
+    """
+    first_codes, position = code_positions(values.shape[1] - 1)
+    tables = np.empty((len(values), N_CODES))
+    for row, table in zip(np.asarray(values, dtype=np.float64), tables, strict=True):
+        _fill_table(first_codes, position, row, table)
+    return tables
+
+
 def knot_means(codes: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
     """Return the mean of each basis function over the rows, shape (n_features, n_bins + 1).
 
