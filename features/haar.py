@@ -124,69 +124,107 @@ def _four(integral, a0, a1, a2, b0, b1, b2, c0, c1, c2):
     return np.float32(np.int32(4 * integral[b1] - 2 * edges + corners))
 
 
-# The values of feature f in n places that follow one another, the first one at entry `start` of the flat
-# integral image, written to values[at], values[at + 1], ... Unsigned indices tell the compiler that none
-# counts from the end, without which the loops are not vectorised.
+# The values of features first..last-1 in n places that follow one another, the first place being entry
+# `start` of the flat integral image. Feature f goes to values[(f - first) * stride] and behind. Unsigned
+# indices tell the compiler that none counts from the end, without which the loops are not vectorised.
 
 
 @njit(cache=True)
-def two(integral, offsets, f, start, n, values, at):
+def two(integral, offsets, first, last, start, n, values, stride):
     """Write features of two rectangles."""
-    o = offsets[f]
-    a0, a1, a2 = np.uintp(start + o[0]), np.uintp(start + o[1]), np.uintp(start + o[2])
-    b0, b1, b2 = np.uintp(start + o[3]), np.uintp(start + o[4]), np.uintp(start + o[5])
-    at = np.uintp(at)
-    for k in range(n):
-        i = np.uintp(k)
-        values[at + i] = _two(integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i)
-
-
-@njit(cache=True)
-def three(integral, offsets, f, start, n, values, at):
-    """Write features of three rectangles."""
-    o = offsets[f]
-    a0, a1, a2, a3 = (
-        np.uintp(start + o[0]),
-        np.uintp(start + o[1]),
-        np.uintp(start + o[2]),
-        np.uintp(start + o[3]),
-    )
-    b0, b1, b2, b3 = (
-        np.uintp(start + o[4]),
-        np.uintp(start + o[5]),
-        np.uintp(start + o[6]),
-        np.uintp(start + o[7]),
-    )
-    at = np.uintp(at)
-    for k in range(n):
-        i = np.uintp(k)
-        values[at + i] = _three(integral, a0 + i, a1 + i, a2 + i, a3 + i, b0 + i, b1 + i, b2 + i, b3 + i)
-
-
-@njit(cache=True)
-def four(integral, offsets, f, start, n, values, at):
-    """Write features of four rectangles."""
-    o = offsets[f]
-    a0, a1, a2 = np.uintp(start + o[0]), np.uintp(start + o[1]), np.uintp(start + o[2])
-    b0, b1, b2 = np.uintp(start + o[3]), np.uintp(start + o[4]), np.uintp(start + o[5])
-    c0, c1, c2 = np.uintp(start + o[6]), np.uintp(start + o[7]), np.uintp(start + o[8])
-    at = np.uintp(at)
-    for k in range(n):
-        i = np.uintp(k)
-        values[at + i] = _four(
-            integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i, c0 + i, c1 + i, c2 + i
+    for f in range(first, last):
+        a0, a1, a2 = (
+            np.uintp(start + offsets[f, 0]),
+            np.uintp(start + offsets[f, 1]),
+            np.uintp(start + offsets[f, 2]),
         )
+        b0, b1, b2 = (
+            np.uintp(start + offsets[f, 3]),
+            np.uintp(start + offsets[f, 4]),
+            np.uintp(start + offsets[f, 5]),
+        )
+        at = np.uintp((f - first) * stride)
+        for k in range(n):
+            i = np.uintp(k)
+            values[at + i] = _two(integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i)
+
+
+@njit(cache=True)
+def three(integral, offsets, first, last, start, n, values, stride):
+    """Write features of three rectangles."""
+    for f in range(first, last):
+        a0, a1 = np.uintp(start + offsets[f, 0]), np.uintp(start + offsets[f, 1])
+        a2, a3 = np.uintp(start + offsets[f, 2]), np.uintp(start + offsets[f, 3])
+        b0, b1 = np.uintp(start + offsets[f, 4]), np.uintp(start + offsets[f, 5])
+        b2, b3 = np.uintp(start + offsets[f, 6]), np.uintp(start + offsets[f, 7])
+        at = np.uintp((f - first) * stride)
+        for k in range(n):
+            i = np.uintp(k)
+            values[at + i] = _three(integral, a0 + i, a1 + i, a2 + i, a3 + i, b0 + i, b1 + i, b2 + i, b3 + i)
+
+
+@njit(cache=True)
+def four(integral, offsets, first, last, start, n, values, stride):
+    """Write features of four rectangles."""
+    for f in range(first, last):
+        a0, a1, a2 = (
+            np.uintp(start + offsets[f, 0]),
+            np.uintp(start + offsets[f, 1]),
+            np.uintp(start + offsets[f, 2]),
+        )
+        b0, b1, b2 = (
+            np.uintp(start + offsets[f, 3]),
+            np.uintp(start + offsets[f, 4]),
+            np.uintp(start + offsets[f, 5]),
+        )
+        c0, c1, c2 = (
+            np.uintp(start + offsets[f, 6]),
+            np.uintp(start + offsets[f, 7]),
+            np.uintp(start + offsets[f, 8]),
+        )
+        at = np.uintp((f - first) * stride)
+        for k in range(n):
+            i = np.uintp(k)
+            values[at + i] = _four(
+                integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i, c0 + i, c1 + i, c2 + i
+            )
 
 
 @njit(cache=True)
 def haar_at(integral, kind, offsets, f, place):
     """Return the value of feature f in one place."""
-    o = offsets[f]
     p = place
     if kind in (TWO_ACROSS, TWO_DOWN):
-        return _two(integral, p + o[0], p + o[1], p + o[2], p + o[3], p + o[4], p + o[5])
+        return _two(
+            integral,
+            p + offsets[f, 0],
+            p + offsets[f, 1],
+            p + offsets[f, 2],
+            p + offsets[f, 3],
+            p + offsets[f, 4],
+            p + offsets[f, 5],
+        )
     if kind == FOUR:
         return _four(
-            integral, p + o[0], p + o[1], p + o[2], p + o[3], p + o[4], p + o[5], p + o[6], p + o[7], p + o[8]
+            integral,
+            p + offsets[f, 0],
+            p + offsets[f, 1],
+            p + offsets[f, 2],
+            p + offsets[f, 3],
+            p + offsets[f, 4],
+            p + offsets[f, 5],
+            p + offsets[f, 6],
+            p + offsets[f, 7],
+            p + offsets[f, 8],
         )
-    return _three(integral, p + o[0], p + o[1], p + o[2], p + o[3], p + o[4], p + o[5], p + o[6], p + o[7])
+    return _three(
+        integral,
+        p + offsets[f, 0],
+        p + offsets[f, 1],
+        p + offsets[f, 2],
+        p + offsets[f, 3],
+        p + offsets[f, 4],
+        p + offsets[f, 5],
+        p + offsets[f, 6],
+        p + offsets[f, 7],
+    )

@@ -96,15 +96,17 @@ def _normalised(cell, inverse):
 
 
 @njit(cache=True)
-def hog(cells, norms, offsets, f, start, n, values, at):
-    """Write feature f of n places that follow one another in flat cells and inverse norms.
+def hog(cells, norms, offsets, first, last, start, n, values, stride):
+    """Write features first..last-1 of n places that follow one another in flat cells and inverse norms.
 
-    The first place is entry `start` of both; its value goes to values[at], the others behind it.
+    The first place is entry `start` of both. Feature f goes to values[(f - first) * stride] and behind.
     """
-    cell, norm, at = np.uintp(start + offsets[f, 0]), np.uintp(start + offsets[f, 1]), np.uintp(at)
-    for k in range(n):
-        i = np.uintp(k)
-        values[at + i] = _normalised(cells[cell + i], norms[norm + i])
+    for f in range(first, last):
+        cell, norm = np.uintp(start + offsets[f, 0]), np.uintp(start + offsets[f, 1])
+        at = np.uintp((f - first) * stride)
+        for k in range(n):
+            i = np.uintp(k)
+            values[at + i] = _normalised(cells[cell + i], norms[norm + i])
 
 
 @njit(cache=True)

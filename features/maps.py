@@ -173,17 +173,13 @@ def evaluate_run(kinds, offsets, first, last, integral, cells, norms, start, n, 
     """
     kind = kinds[first]
     if kind in (TWO_ACROSS, TWO_DOWN):
-        for f in range(first, last):
-            two(integral, offsets, f, start, n, values, (f - first) * stride)
+        two(integral, offsets, first, last, start, n, values, stride)
     elif kind in (THREE_ACROSS, THREE_DOWN):
-        for f in range(first, last):
-            three(integral, offsets, f, start, n, values, (f - first) * stride)
+        three(integral, offsets, first, last, start, n, values, stride)
     elif kind == FOUR:
-        for f in range(first, last):
-            four(integral, offsets, f, start, n, values, (f - first) * stride)
+        four(integral, offsets, first, last, start, n, values, stride)
     else:
-        for f in range(first, last):
-            hog(cells, norms, offsets, f, start, n, values, (f - first) * stride)
+        hog(cells, norms, offsets, first, last, start, n, values, stride)
 
 
 @njit(cache=True)

@@ -202,10 +202,11 @@ class WindowPool:
         patches = check_patches(patches)
         if not len(patches):
             raise DataError("patches is empty; ranges need at least one window")
-        lo = np.full((_RANGE_GROUPS, len(self)), np.inf, dtype=np.float32)
-        hi = np.full((_RANGE_GROUPS, len(self)), -np.inf, dtype=np.float32)
+        limits = np.iinfo(np.int32)
+        lo = np.full((_RANGE_GROUPS, len(self)), limits.max, dtype=np.int32)
+        hi = np.full((_RANGE_GROUPS, len(self)), limits.min, dtype=np.int32)
         _fill_ranges(patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), lo, hi)
-        return lo.min(axis=0), hi.max(axis=0)
+        return _as_floats(lo.min(axis=0)), _as_floats(hi.max(axis=0))
 
     def compute_at(self, maps, rows, cols):
         """Return the features of windows of a level, equal to `compute` of the same windows cut out.
@@ -397,17 +398,31 @@ def _fill_ranges(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi):
                 first = last
 
 
-# No value is NaN and zeros have no sign to lose: with that the compiler may take minima in any order.
-@njit(cache=True, fastmath={"nnan", "nsz"})
+@njit(cache=True)
 def _widen_run(values, first, last, n, lo, hi):
-    """Lower lo and raise hi of a run of features to the values."""
+    """Lower lo and raise hi of a run of features to the values, all of them ordered integers."""
+    bits = values.view(np.int32)
     for f in range(first, last):
         low, high = lo[f], hi[f]
         place = np.uintp((f - first) * CHUNK)
         for i in range(n):
-            value = values[place + np.uintp(i)]
+            value = _ordered(bits[place + np.uintp(i)])
             low, high = min(low, value), max(high, value)
         lo[f], hi[f] = low, high
+
+
+def _as_floats(ordered_bits):
+    """Return the float32 numbers of ordered integers."""
+    return (ordered_bits ^ ((ordered_bits >> 31) & 0x7FFFFFFF)).view(np.float32)
+
+
+@njit(cache=True)
+def _ordered(bits):
+    """Return an integer that orders float32 numbers, given as bits, by value; its own inverse.
+
+    Minima of integers are vectorised by the compiler, those of floats are not because of NaN.
+    """
+    return np.int32(bits ^ ((bits >> 31) & 0x7FFFFFFF))
 
 
 @njit(cache=True, parallel=True)
