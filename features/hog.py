@@ -23,8 +23,6 @@ from functools import lru_cache
 import numpy as np
 from numba import njit, prange
 
-from .patches import WINDOW_PX
-
 N_ORIENTATIONS = 8
 CELL_PX = 6
 N_CELLS = 4
@@ -34,9 +32,13 @@ CLIP = np.float32(0.2)
 
 VOTES_PER_GREY = 5
 _EPS_SQUARED = np.float32((CELL_PX * CELL_PX * VOTES_PER_GREY) ** 2)
-_WEIGHT_BITS = 11
-_WEIGHT_MASK = (1 << _WEIGHT_BITS) - 1
-_BIN_BITS = 3
+
+# Votes of a pixel in 32 bits: bits 0-10 those for orientation b, bits 11-13 b itself, bits 16-26 those
+# for orientation b + 1. Without b the words of a cell's pixels can be added up, one sum for each b.
+_BIN_SHIFT, _NEXT_SHIFT = np.uint32(11), np.uint32(16)
+_BIN_MASK, _VOTES_MASK, _HERE_MASK = np.uint32(0x7), np.uint32(0x07FF07FF), np.uint32(0xFFFF)
+
+_BAND_ROWS = 32
 
 
 def hog_geometry():
@@ -57,31 +59,61 @@ def vote_table():
 
     Returns
     -------
-    ndarray of shape (511, 511), uint32
-        Entry (255 + g_row, 255 + g_col) packs, from the lowest bit: 3 bits of orientation b, 11 bits of
-        votes for b, 11 bits of votes for the next orientation (b + 1) % 8.
+    ndarray of shape (511 * 511,), uint32
+        Entry ``(255 + g_row) * 511 + 255 + g_col``: orientation b in bits 11-13, votes for it in bits
+        0-10, votes for orientation (b + 1) % 8 in bits 16-26.
     """
     g_row, g_col = np.mgrid[-255:256, -255:256].astype(np.float64)
     votes = np.rint(VOTES_PER_GREY * np.hypot(g_row, g_col)).astype(np.uint32)
     position = np.arctan2(g_row, g_col) / np.pi * N_ORIENTATIONS - 0.5
     below = np.floor(position)
-    second = np.rint(votes * (position - below)).astype(np.uint32)
-    table = (below.astype(np.int64) % N_ORIENTATIONS).astype(np.uint32)
-    table |= (votes - second) << np.uint32(_BIN_BITS)
-    table |= second << np.uint32(_BIN_BITS + _WEIGHT_BITS)
+    beyond = np.rint(votes * (position - below)).astype(np.uint32)
+    orientation = (below.astype(np.int64) % N_ORIENTATIONS).astype(np.uint32)
+    table = (votes - beyond | orientation << _BIN_SHIFT | beyond << _NEXT_SHIFT).ravel()
     table.flags.writeable = False
     return table
 
 
 @njit(cache=True)
-def unpack_votes(packed):
-    """Return orientation, votes for it, and votes for the next one."""
-    packed = np.int64(packed)
-    return packed & 7, (packed >> _BIN_BITS) & _WEIGHT_MASK, packed >> (_BIN_BITS + _WEIGHT_BITS)
+def _votes(table, above, below, left, right):
+    """Return the packed votes of a pixel from its four neighbours."""
+    g_row, g_col = np.int64(below) - np.int64(above), np.int64(right) - np.int64(left)
+    return table[np.uintp((g_row + 255) * 511 + g_col + 255)]
 
 
 @njit(cache=True)
-def inverse_norm(e00, e01, e10, e11):
+def _orientation(packed):
+    """Return orientation b of packed votes."""
+    return np.uintp((packed >> _BIN_SHIFT) & _BIN_MASK)
+
+
+@njit(cache=True)
+def _unpack_row(sums, row, n, cells, energy):
+    """Write n cells of one row, and the sums of their squares over the orientations, from packed sums.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (8, >= n), uint32
+    row, n : int
+    cells : ndarray of shape (8, n_rows, >= n), uint16
+        Output.
+    energy : ndarray of shape (n_rows, >= n), uint32
+        Output.
+    """
+    for k in range(n):
+        i = np.uintp(k)
+        total = np.uint32(0)
+        for b in range(N_ORIENTATIONS):
+            before = (b + N_ORIENTATIONS - 1) % N_ORIENTATIONS
+            votes = np.uint32((sums[b, i] & _HERE_MASK) + (sums[before, i] >> _NEXT_SHIFT))
+            cells[b, row, i] = votes
+            total += votes * votes
+        energy[row, i] = total
+
+
+# With NumPy's rules a division does not look for zero, which is impossible here, and can be vectorised.
+@njit(cache=True, error_model="numpy")
+def _inverse_norm(e00, e01, e10, e11):
     """Return 1 / norm of a block from the energies of its cells, in float32 and always in this order."""
     upper = np.float32(e00) + np.float32(e01)
     lower = np.float32(e10) + np.float32(e11)
@@ -116,119 +148,147 @@ def hog_at(cells, norms, offsets, f, place):
 
 
 @njit(cache=True, parallel=True)
-def level_cells(padded, table, cells):
-    """Fill the cell sums at every position of a level.
+def level_cells(padded, table, cells, energy):
+    """Fill the cell sums at every position of a level, and their energies.
 
-    padded is the level with its border pixels repeated around it, (H + 26, W + 26, 3); cells is
-    (3, 8, H + 19, stride): entry (channel, b, r, c) belongs to the cell whose first pixel is
-    padded[r + 1, c + 1]. Every thread owns the rows of one band of one channel.
+    Parameters
+    ----------
+    padded : ndarray of shape (H + 26, W + 26, 3), uint8
+        The level with its border pixels repeated around it.
+    table : ndarray
+        `vote_table`.
+    cells : ndarray of shape (3, 8, H + 19, stride), uint16
+        Output; entry (channel, b, r, c) belongs to the cell whose first pixel is padded[r + 1, c + 1].
+    energy : ndarray of shape (3, H + 19, stride), uint32
+        Output; sum of squares over the orientations of a cell.
     """
     n_rows = cells.shape[2]
     bands = (n_rows + _BAND_ROWS - 1) // _BAND_ROWS
     for task in prange(3 * bands):
         channel, first = task // bands, task % bands * _BAND_ROWS
-        _cell_band(padded, channel, table, first, min(first + _BAND_ROWS, n_rows), cells[channel])
-
-
-_BAND_ROWS = 32
+        last = min(first + _BAND_ROWS, n_rows)
+        _cell_band(padded, channel, table, first, last, cells[channel], energy[channel])
 
 
 @njit(cache=True)
-def _cell_band(padded, channel, table, first, last, cells):
-    """Fill rows first..last-1 of one channel's cell sums: votes of a row, summed down, then across."""
+def _cell_band(padded, channel, table, first, last, cells, energy):
+    """Fill rows first..last-1 of one channel: votes of 6 rows are kept and summed down, then across."""
     width = padded.shape[1] - 2
-    votes = np.zeros((CELL_PX, N_ORIENTATIONS, width), dtype=np.uint16)
-    columns = np.zeros((N_ORIENTATIONS, width), dtype=np.uint16)
+    votes = np.zeros((CELL_PX, width), dtype=np.uint32)
+    columns = np.zeros((N_ORIENTATIONS, width), dtype=np.uint32)
+    across = np.empty((N_ORIENTATIONS, width), dtype=np.uint32)
     for r in range(first, last + CELL_PX - 1):
-        row = votes[r % CELL_PX]
-        for b in range(N_ORIENTATIONS):
-            for c in range(width):
-                columns[b, c] -= row[b, c]
-                row[b, c] = 0
-        for c in range(width):
-            g_row = np.int64(padded[r + 2, c + 1, channel]) - np.int64(padded[r, c + 1, channel])
-            g_col = np.int64(padded[r + 1, c + 2, channel]) - np.int64(padded[r + 1, c, channel])
-            b, here, beyond = unpack_votes(table[255 + g_row, 255 + g_col])
-            row[b, c] = here
-            row[(b + 1) % N_ORIENTATIONS, c] = beyond
-        for b in range(N_ORIENTATIONS):
-            for c in range(width):
-                columns[b, c] += row[b, c]
-        if r >= first + CELL_PX - 1:
-            _sum_across(columns, cells[:, r - CELL_PX + 1])
+        _replace_row(padded, r, channel, table, votes[r % CELL_PX], columns)
+        done = r - CELL_PX + 1
+        if done >= first:
+            _sum_across(columns, across)
+            _unpack_row(across, done, width - CELL_PX + 1, cells, energy)
+
+
+@njit(cache=True)
+def _replace_row(padded, r, channel, table, votes, columns):
+    """Take the votes of the row six rows above out of the column sums, put those of row r in."""
+    for k in range(len(votes)):
+        c = np.uintp(k)
+        old = votes[c]
+        columns[_orientation(old), c] -= old & _VOTES_MASK
+        new = _votes(
+            table,
+            padded[r, c + 1, channel],
+            padded[r + 2, c + 1, channel],
+            padded[r + 1, c, channel],
+            padded[r + 1, c + 2, channel],
+        )
+        votes[c] = new
+        columns[_orientation(new), c] += new & _VOTES_MASK
 
 
 @njit(cache=True)
 def _sum_across(columns, out):
     """Write the sums of 6 neighbouring columns."""
+    pairs = np.empty(columns.shape[1], dtype=np.uint32)
     for b in range(N_ORIENTATIONS):
-        for c in range(columns.shape[1] - CELL_PX + 1):
-            out[b, c] = (
-                columns[b, c]
-                + columns[b, c + 1]
-                + columns[b, c + 2]
-                + columns[b, c + 3]
-                + columns[b, c + 4]
-                + columns[b, c + 5]
-            )
+        for k in range(len(pairs) - 1):
+            c = np.uintp(k)
+            pairs[c] = columns[b, c] + columns[b, c + np.uintp(1)]
+        for k in range(len(pairs) - CELL_PX + 1):
+            c = np.uintp(k)
+            out[b, c] = pairs[c] + pairs[c + np.uintp(2)] + pairs[c + np.uintp(4)]
 
 
 @njit(cache=True, parallel=True)
-def level_norms(cells, norms):
-    """Fill the inverse norms of the blocks at every position of a level, (3, H + 13, stride), from its cells.
+def level_norms(energy, norms):
+    """Fill the inverse norms of the blocks at every position of a level from the energies of its cells.
 
-    Entry (channel, r, c) belongs to the block whose upper left cell is at (r, c).
+    norms is (3, H + 13, stride), float32: entry (channel, r, c) belongs to the block whose upper left
+    cell is at (r, c).
     """
     n_rows = norms.shape[1]
     for task in prange(3 * n_rows):
         channel, r = task // n_rows, task % n_rows
-        upper = np.empty(cells.shape[3], dtype=np.uint32)
-        lower = np.empty(cells.shape[3], dtype=np.uint32)
-        _energies(cells[channel, :, r], upper)
-        _energies(cells[channel, :, r + CELL_PX], lower)
-        for c in range(len(upper) - CELL_PX):
-            norms[channel, r, c] = inverse_norm(upper[c], upper[c + CELL_PX], lower[c], lower[c + CELL_PX])
+        _norm_row(energy[channel, r], energy[channel, r + CELL_PX], norms[channel, r])
+
+
+@njit(cache=True, error_model="numpy")
+def _norm_row(upper, lower, norms):
+    right = np.uintp(CELL_PX)
+    for k in range(len(norms) - CELL_PX):
+        c = np.uintp(k)
+        norms[c] = _inverse_norm(upper[c], upper[c + right], lower[c], lower[c + right])
 
 
 @njit(cache=True)
-def _energies(cells, out):
-    """Write the sum of squares over the orientations of a row of cells, (8, n); it fits in 32 bits."""
-    out[:] = 0
-    for b in range(N_ORIENTATIONS):
-        for c in range(len(out)):
-            out[c] += np.uint32(cells[b, c]) * np.uint32(cells[b, c])
+def window_cells(pixels, table, cells, energy):
+    """Fill the cell sums of n windows side by side, and their energies.
 
-
-@njit(cache=True)
-def window_cells(pixels, table, cells):
-    """Fill the cell sums (3, 8, 4, 4, n) of n windows side by side, from their pixels (26, 26, 3, n)."""
-    cells[:] = 0
-    for r in range(WINDOW_PX):
-        for c in range(WINDOW_PX):
-            for channel in range(3):
-                for i in range(pixels.shape[3]):
-                    g_row = np.int64(pixels[r + 2, c + 1, channel, i]) - np.int64(
-                        pixels[r, c + 1, channel, i]
-                    )
-                    g_col = np.int64(pixels[r + 1, c + 2, channel, i]) - np.int64(
-                        pixels[r + 1, c, channel, i]
-                    )
-                    b, here, beyond = unpack_votes(table[255 + g_row, 255 + g_col])
-                    cells[channel, b, r // CELL_PX, c // CELL_PX, i] += here
-                    cells[channel, (b + 1) % N_ORIENTATIONS, r // CELL_PX, c // CELL_PX, i] += beyond
-
-
-@njit(cache=True)
-def window_norms(cells, norms):
-    """Fill the inverse norms (3, 3, 3, n) of the blocks of n windows from their cells (3, 8, 4, 4, n)."""
-    energy = np.empty((N_CELLS, N_CELLS, cells.shape[4]), dtype=np.uint32)
+    Parameters
+    ----------
+    pixels : ndarray of shape (26, 26, 3, n), uint8
+    table : ndarray
+        `vote_table`.
+    cells : ndarray of shape (3, 8, 16, n), uint16
+        Output; the 4 x 4 cells row by row.
+    energy : ndarray of shape (3, 16, n), uint32
+        Output.
+    """
+    n = pixels.shape[3]
+    sums = np.empty((N_ORIENTATIONS, n), dtype=np.uint32)
     for channel in range(3):
-        for r in range(N_CELLS):
-            for c in range(N_CELLS):
-                _energies(cells[channel, :, r, c], energy[r, c])
-        for r in range(N_BLOCKS):
-            for c in range(N_BLOCKS):
-                for i in range(cells.shape[4]):
-                    norms[channel, r, c, i] = inverse_norm(
-                        energy[r, c, i], energy[r, c + 1, i], energy[r + 1, c, i], energy[r + 1, c + 1, i]
-                    )
+        for cell in range(N_CELLS * N_CELLS):
+            sums[:] = 0
+            top, left = cell // N_CELLS * CELL_PX, cell % N_CELLS * CELL_PX
+            for r in range(top, top + CELL_PX):
+                for c in range(left, left + CELL_PX):
+                    _add_votes(pixels, r, c, channel, table, sums)
+            _unpack_row(sums, cell, n, cells[channel], energy[channel])
+
+
+@njit(cache=True)
+def _add_votes(pixels, r, c, channel, table, sums):
+    """Add the votes of pixel (r, c) of every window to the packed sums (8, n)."""
+    for k in range(pixels.shape[3]):
+        i = np.uintp(k)
+        packed = _votes(
+            table,
+            pixels[r, c + 1, channel, i],
+            pixels[r + 2, c + 1, channel, i],
+            pixels[r + 1, c, channel, i],
+            pixels[r + 1, c + 2, channel, i],
+        )
+        sums[_orientation(packed), i] += packed & _VOTES_MASK
+
+
+@njit(cache=True, error_model="numpy")
+def window_norms(energy, norms):
+    """Fill the inverse norms (3, 9, n) of the blocks of n windows from their cells' energies (3, 16, n)."""
+    for channel in range(3):
+        for block in range(N_BLOCKS * N_BLOCKS):
+            cell = block // N_BLOCKS * N_CELLS + block % N_BLOCKS
+            for k in range(norms.shape[2]):
+                i = np.uintp(k)
+                norms[channel, block, i] = _inverse_norm(
+                    energy[channel, cell, i],
+                    energy[channel, cell + 1, i],
+                    energy[channel, cell + N_CELLS, i],
+                    energy[channel, cell + N_CELLS + 1, i],
+                )

@@ -30,19 +30,22 @@ def integral_image(image):
     [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 4, 6]]
     """
     height, width, channels = image.shape
-    out = np.zeros((channels, height + 1, width + 1), dtype=np.int32)
-    _integral(image, out)
+    out = np.empty((channels, height + 1, width + 1), dtype=np.int32)
+    fill_integral(image, out)
     return out
 
 
 @njit(cache=True, parallel=True)
-def _integral(image, out):
-    """Fill out[channel, 1:, 1:], one thread a channel."""
+def fill_integral(image, out):
+    """Fill the integral image of each channel, one thread a channel."""
     height, width, channels = image.shape
     for channel in prange(channels):
+        out[channel, 0] = 0
         for r in range(height):
+            out[channel, r + 1, 0] = 0
             row_sum = np.int32(0)
-            for c in range(width):
+            for k in range(width):
+                c = np.uintp(k)
                 row_sum += image[r, c, channel]
                 out[channel, r + 1, c + 1] = out[channel, r, c + 1] + row_sum
 

@@ -9,9 +9,11 @@ and the same code evaluates a feature for many windows in a row (`evaluate`).
 
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 from numba import njit
 
+from .errors import DataError, ParameterError
 from .haar import FOUR, THREE_ACROSS, THREE_DOWN, TWO_ACROSS, TWO_DOWN, four, haar_at, three, two
 from .hog import (
     CELL_PX,
@@ -26,7 +28,7 @@ from .hog import (
     window_cells,
     window_norms,
 )
-from .integral import integral_image, window_integrals
+from .integral import fill_integral, window_integrals
 from .patches import BEFORE_PX, MARGIN_PX, PATCH_PX, WINDOW_PX, check_points, check_rgb
 
 CHUNK = 64
@@ -38,6 +40,11 @@ RUN = 32
 
 HOG = 0
 """Kind of the HOG features; the others are Haar (haar.py)."""
+
+
+_NO_INTEGRAL = np.empty(0, dtype=np.int32)
+_NO_CELLS = np.empty(0, dtype=np.uint16)
+_NO_NORMS = np.empty(0, dtype=np.float32)
 
 
 class Layout(NamedTuple):
@@ -59,7 +66,7 @@ CHUNK_LAYOUT = Layout(
 
 
 class LevelMaps:
-    """The maps of one pyramid level, for windows centred on any of its pixels.
+    """The maps of a pyramid level, or of a band of its rows, for windows centred on any of its pixels.
 
     Windows that reach over the border see its pixels repeated, as `cut_windows` does.
 
@@ -67,79 +74,133 @@ class LevelMaps:
     ----------
     image : ndarray of shape (H, W, 3), uint8
         The level.
+    rows : tuple of two int, optional
+        First row and end of the rows on which windows are centred; all of them by default. A band of
+        some hundred rows stays in the cache, and bounds the memory for a level of any size.
     hog, haar : bool
         Which features the maps are for.
+    reuse : LevelMaps, optional
+        Maps that are no longer needed, whose memory is taken over where it suffices. Fresh memory takes
+        longer to get than the maps take to compute.
 
     Attributes
     ----------
     shape : tuple of two int
-        H and W: there are H x W windows.
+        Rows and columns of windows.
+    first_row : int
+        Row of the level on which the first row of windows is centred.
     stride : int
         Entries per row, in all three maps. The window centred on (row, col) starts at entry
-        ``row * stride + col`` of each of them.
-    integral : ndarray of shape (3 * (H + 25) * stride,), int32
-    cells : ndarray of shape (3 * 8 * (H + 19) * stride,), uint16
-    norms : ndarray of shape (3 * (H + 13) * stride,), float32
+        ``(row - first_row) * stride + col`` of each of them.
+    integral : ndarray of shape (3 * (rows + 25) * stride,), int32
+    cells : ndarray of shape (3 * 8 * (rows + 19) * stride,), uint16
+    norms : ndarray of shape (3 * (rows + 13) * stride,), float32
     layout : Layout
     """
 
-    def __init__(self, image, *, hog=True, haar=True):
+    def __init__(self, image, *, rows=None, hog=True, haar=True, reuse=None):
         image = check_rgb(image)
-        height, width = image.shape[:2]
-        around = BEFORE_PX + MARGIN_PX
-        padded = np.pad(image, ((around, around), (around, around), (0, 0)), mode="edge")
-        self.shape = (height, width)
-        self.stride = width + WINDOW_PX + 1
-        rows = (
-            height + WINDOW_PX + 1,
-            height + WINDOW_PX + 1 - CELL_PX,
-            height + WINDOW_PX + 1 - 2 * CELL_PX,
-        )
-        self.integral = np.empty(0, dtype=np.int32)
-        self.cells = np.empty(0, dtype=np.uint16)
-        self.norms = np.empty(0, dtype=np.float32)
+        self.first_row, end = (0, image.shape[0]) if rows is None else rows
+        if not 0 <= self.first_row < end <= image.shape[0]:
+            raise ParameterError(f"rows is {rows}; it must be a range within 0..{image.shape[0]}")
+        self.shape = (end - self.first_row, image.shape[1])
+        self.stride = image.shape[1] + WINDOW_PX + 1
+        self._memory = {} if reuse is None else reuse._memory
+        padded = _padded(image, self.first_row, end)
+        self.integral, self.cells, self.norms = _NO_INTEGRAL, _NO_CELLS, _NO_NORMS
         if haar:
-            self.integral = integral_image(padded[MARGIN_PX:-MARGIN_PX, MARGIN_PX:-MARGIN_PX]).ravel()
+            self._make_integral(padded)
         if hog:
-            cells = np.zeros((3, N_ORIENTATIONS, rows[1], self.stride), dtype=np.uint16)
-            norms = np.zeros((3, rows[2], self.stride), dtype=np.float32)
-            level_cells(padded, vote_table(), cells)
-            level_norms(cells, norms)
-            self.cells, self.norms = cells.ravel(), norms.ravel()
-        planes = [n * self.stride for n in rows]
+            self._make_cells(padded)
+        n_integral, n_cells, n_norms = (n * self.stride for n in self._map_rows())
         self.layout = Layout(
-            integral=(planes[0], self.stride, 1),
-            cells=(N_ORIENTATIONS * planes[1], planes[1], CELL_PX * self.stride, CELL_PX),
-            norms=(planes[2], CELL_PX * self.stride, CELL_PX),
+            integral=(n_integral, self.stride, 1),
+            cells=(N_ORIENTATIONS * n_cells, n_cells, CELL_PX * self.stride, CELL_PX),
+            norms=(n_norms, CELL_PX * self.stride, CELL_PX),
         )
 
     def starts(self, rows, cols):
         """Return the first entries of the windows centred on the given pixels, int64 of shape (n,)."""
-        rows, cols = check_points(rows, cols, self.shape)
-        return rows * self.stride + cols
+        rows, cols = check_points(rows, cols, (self.first_row + self.shape[0], self.shape[1]))
+        if rows.size and rows.min() < self.first_row:
+            raise DataError(f"rows begin with {rows.min()}; these maps begin with row {self.first_row}")
+        return (rows - self.first_row) * self.stride + cols
+
+    def _map_rows(self):
+        """Rows of the integral image, of the cells and of the norms."""
+        n = self.shape[0] + WINDOW_PX + 1
+        return n, n - CELL_PX, n - 2 * CELL_PX
+
+    def _make_integral(self, padded):
+        integral = self._array("integral", (3, self._map_rows()[0], self.stride), np.int32)
+        fill_integral(padded[MARGIN_PX:-MARGIN_PX, MARGIN_PX:-MARGIN_PX], integral)
+        self.integral = integral.ravel()
+
+    def _make_cells(self, padded):
+        _, n_cells, n_norms = self._map_rows()
+        cells = self._array("cells", (3, N_ORIENTATIONS, n_cells, self.stride), np.uint16)
+        energy = self._array("energy", (3, n_cells, self.stride), np.uint32)
+        norms = self._array("norms", (3, n_norms, self.stride), np.float32)
+        level_cells(padded, vote_table(), cells, energy)
+        level_norms(energy, norms)
+        self.cells, self.norms = cells.ravel(), norms.ravel()
+
+    def _array(self, name, shape, dtype):
+        """Return an uninitialised array in the memory kept under that name."""
+        size = int(np.prod(shape))
+        if name not in self._memory or len(self._memory[name]) < size:
+            self._memory[name] = np.empty(size, dtype=dtype)
+        return self._memory[name][:size].reshape(shape)
+
+
+def _padded(image, first, end):
+    """Return rows first..end-1 of an image with 13 pixels around them, border pixels repeated outside."""
+    around = BEFORE_PX + MARGIN_PX
+    above, below = min(around, first), min(around, len(image) - end)
+    return cv2.copyMakeBorder(
+        image[first - above : end + below],
+        around - above,
+        around - below,
+        around,
+        around,
+        cv2.BORDER_REPLICATE,
+    )
 
 
 @njit(cache=True)
-def window_maps(patches, first, table, needs_hog, needs_haar):
-    """Return integral images, cells and norms (all flat) of up to 64 stored windows, side by side.
+def new_window_maps():
+    """Return memory for `fill_window_maps`: pixels, integral images, cells, energies, norms."""
+    return (
+        np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8),
+        np.zeros((3, WINDOW_PX + 1, WINDOW_PX + 1, CHUNK), dtype=np.int32),
+        np.zeros((3, N_ORIENTATIONS, N_CELLS**2, CHUNK), dtype=np.uint16),
+        np.zeros((3, N_CELLS**2, CHUNK), dtype=np.uint32),
+        np.zeros((3, N_BLOCKS**2, CHUNK), dtype=np.float32),
+    )
 
-    Windows patches[first], patches[first + 1], ... ; the places of missing ones hold zeros.
+
+@njit(cache=True)
+def fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar):
+    """Make the maps of windows start..start+n-1, side by side; return them flat.
+
+    Entries of the other windows of the chunk keep what they had.
+
+    Returns
+    -------
+    integral, cells, norms : ndarray
+        Views into `memory`, laid out by `CHUNK_LAYOUT`.
     """
-    n = min(CHUNK, len(patches) - first)
-    pixels = np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8)
+    pixels, integral, cells, energy, norms = memory
     for i in range(n):
         for r in range(PATCH_PX):
             for c in range(PATCH_PX):
                 for channel in range(3):
-                    pixels[r, c, channel, i] = patches[first + i, r, c, channel]
-    integral = np.zeros((3, WINDOW_PX + 1, WINDOW_PX + 1, CHUNK), dtype=np.int32)
-    cells = np.zeros((3, N_ORIENTATIONS, N_CELLS, N_CELLS, CHUNK), dtype=np.uint16)
-    norms = np.zeros((3, N_BLOCKS, N_BLOCKS, CHUNK), dtype=np.float32)
+                    pixels[r, c, channel, i] = patches[start + i, r, c, channel]
     if needs_haar:
         window_integrals(pixels, integral)
     if needs_hog:
-        window_cells(pixels, table, cells)
-        window_norms(cells, norms)
+        window_cells(pixels, table, cells, energy)
+        window_norms(energy, norms)
     return integral.ravel(), cells.ravel(), norms.ravel()
 
 

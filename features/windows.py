@@ -33,8 +33,9 @@ from .maps import (
     end_of_run,
     evaluate,
     evaluate_run,
+    fill_window_maps,
+    new_window_maps,
     value_at,
-    window_maps,
 )
 from .patches import MARGIN_PX, PATCH_PX, WINDOW_PX, check_patches, cut_windows
 
@@ -47,7 +48,8 @@ CODE_MAX = 255
 
 N_COLUMNS = 7
 _CHANNELS = "red", "green", "blue"
-_RANGE_GROUPS = 8
+TASKS = 16
+"""Tasks that windows are shared out to, whatever the number of threads."""
 
 
 class WindowPool:
@@ -203,8 +205,8 @@ class WindowPool:
         if not len(patches):
             raise DataError("patches is empty; ranges need at least one window")
         limits = np.iinfo(np.int32)
-        lo = np.full((_RANGE_GROUPS, len(self)), limits.max, dtype=np.int32)
-        hi = np.full((_RANGE_GROUPS, len(self)), limits.min, dtype=np.int32)
+        lo = np.full((TASKS, len(self)), limits.max, dtype=np.int32)
+        hi = np.full((TASKS, len(self)), limits.min, dtype=np.int32)
         _fill_ranges(patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), lo, hi)
         return _as_floats(lo.min(axis=0)), _as_floats(hi.max(axis=0))
 
@@ -311,19 +313,29 @@ def _output(out, shape, dtype):
     return out
 
 
+# Windows are worked on in chunks of 64, and chunks by tasks: task t has chunks t, t + TASKS, ... and
+# memory of its own for the maps of one chunk.
+
+
+@njit(cache=True)
+def _n_chunks(n_windows):
+    return (n_windows + CHUNK - 1) // CHUNK
+
+
 @njit(cache=True, parallel=True)
 def _fill_values(patches, table, needs_hog, needs_haar, kinds, offsets, out):
-    """Write all features of all windows, one thread a chunk of windows."""
-    for chunk in prange((len(patches) + CHUNK - 1) // CHUNK):
-        start, n = chunk * CHUNK, min(CHUNK, len(patches) - chunk * CHUNK)
-        values = np.empty(RUN * CHUNK, dtype=np.float32)
-        integral, cells, norms = window_maps(patches, start, table, needs_hog, needs_haar)
-        first = 0
-        while first < len(kinds):
-            last = end_of_run(kinds, first)
-            evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
-            _copy_run(values, first, last, n, out, start)
-            first = last
+    """Write all features of all windows; every chunk owns columns of the output."""
+    for task in prange(min(TASKS, _n_chunks(len(patches)))):
+        memory, values = new_window_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
+        for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
+            n = min(CHUNK, len(patches) - start)
+            integral, cells, norms = fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar)
+            first = 0
+            while first < len(kinds):
+                last = end_of_run(kinds, first)
+                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
+                _copy_run(values, first, last, n, out, start)
+                first = last
 
 
 @njit(cache=True)
@@ -339,17 +351,18 @@ def _copy_run(values, first, last, n, out, start):
 
 @njit(cache=True, parallel=True)
 def _fill_codes(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi, scale, out):
-    """Write the codes of all features of all windows, one thread a chunk of windows."""
-    for chunk in prange((len(patches) + CHUNK - 1) // CHUNK):
-        start, n = chunk * CHUNK, min(CHUNK, len(patches) - chunk * CHUNK)
-        values = np.empty(RUN * CHUNK, dtype=np.float32)
-        integral, cells, norms = window_maps(patches, start, table, needs_hog, needs_haar)
-        first = 0
-        while first < len(kinds):
-            last = end_of_run(kinds, first)
-            evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
-            _quantise_run(values, lo, hi, scale, first, last, n, out, start)
-            first = last
+    """Write the codes of all features of all windows; every chunk owns columns of the output."""
+    for task in prange(min(TASKS, _n_chunks(len(patches)))):
+        memory, values = new_window_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
+        for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
+            n = min(CHUNK, len(patches) - start)
+            integral, cells, norms = fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar)
+            first = 0
+            while first < len(kinds):
+                last = end_of_run(kinds, first)
+                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
+                _quantise_run(values, lo, hi, scale, first, last, n, out, start)
+                first = last
 
 
 @njit(cache=True)
@@ -383,24 +396,23 @@ def quantise(values, lo, hi, scale, n, out, f, first):
 
 @njit(cache=True, parallel=True)
 def _fill_ranges(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi):
-    """Lower lo[g] and raise hi[g] to the values of every eighth chunk of windows, one thread a group g."""
-    groups = len(lo)
-    for g in prange(groups):
-        values = np.empty(RUN * CHUNK, dtype=np.float32)
-        for chunk in range(g, (len(patches) + CHUNK - 1) // CHUNK, groups):
-            n = min(CHUNK, len(patches) - chunk * CHUNK)
-            integral, cells, norms = window_maps(patches, chunk * CHUNK, table, needs_hog, needs_haar)
+    """Lower lo[task] and raise hi[task] to the values of the task's windows, as ordered integers."""
+    for task in prange(len(lo)):
+        memory, values = new_window_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
+        for start in range(task * CHUNK, len(patches), len(lo) * CHUNK):
+            n = min(CHUNK, len(patches) - start)
+            integral, cells, norms = fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar)
             first = 0
             while first < len(kinds):
                 last = end_of_run(kinds, first)
                 evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
-                _widen_run(values, first, last, n, lo[g], hi[g])
+                _widen_run(values, first, last, n, lo[task], hi[task])
                 first = last
 
 
 @njit(cache=True)
 def _widen_run(values, first, last, n, lo, hi):
-    """Lower lo and raise hi of a run of features to the values, all of them ordered integers."""
+    """Lower lo and raise hi of a run of features to its values."""
     bits = values.view(np.int32)
     for f in range(first, last):
         low, high = lo[f], hi[f]
