@@ -7,7 +7,6 @@ import and much of the program never needs them.
 from importlib import import_module
 
 _HOME = {
-    "CHUNK": "maps",
     "MARGIN_PX": "patches",
     "PATCH_PX": "patches",
     "WINDOW_PX": "patches",

@@ -1,10 +1,9 @@
-"""What the pixel features read: integral images, cell sums and block norms of a level or of many windows.
+"""What the pixel features read: integral images, cell sums and block norms, and how they are read.
 
-Two arrangements hold the same numbers. `LevelMaps` has them at every position of a pyramid level, for
-scanning: a window is a position and its right neighbour is one entry further. `window_maps` has them
-for up to 64 stored windows, for training: the windows lie side by side, so the next window is one entry
-further as well. In either, a feature is a handful of offsets from its window's first entry (`Layout`)
-and the same code evaluates a feature for many windows in a row (`evaluate`).
+A feature is a handful of offsets from its window's first entry in flat maps. Two arrangements of the
+maps hold the same numbers: `LevelMaps` at every position of a pyramid level, where a window's right
+neighbour is one entry further, and the chunks of stored windows (chunks.py), where the next window is
+one entry further. So the same code evaluates a feature for many windows in a row, in either.
 """
 
 from typing import NamedTuple
@@ -17,26 +16,15 @@ from .errors import DataError, ParameterError
 from .haar import FOUR, THREE_ACROSS, THREE_DOWN, TWO_ACROSS, TWO_DOWN, four, haar_at, three, two
 from .hog import (
     CELL_PX,
-    N_BLOCKS,
-    N_CELLS,
     N_ORIENTATIONS,
     hog,
     hog_at,
     level_cells,
     level_norms,
     vote_table,
-    window_cells,
-    window_norms,
 )
-from .integral import fill_integral, window_integrals
-from .patches import BEFORE_PX, MARGIN_PX, PATCH_PX, WINDOW_PX, check_points, check_rgb
-
-CHUNK = 64
-"""Windows handled together in training: their maps stay in the cache of one core."""
-
-
-RUN = 32
-"""Features of one kind that are evaluated together."""
+from .integral import fill_integral
+from .patches import BEFORE_PX, MARGIN_PX, WINDOW_PX, check_points, check_rgb
 
 HOG = 0
 """Kind of the HOG features; the others are Haar (haar.py)."""
@@ -56,13 +44,6 @@ class Layout(NamedTuple):
     integral: tuple[int, int, int]  # channel, row, column
     cells: tuple[int, int, int, int]  # channel, orientation, row, column
     norms: tuple[int, int, int]  # channel, row, column
-
-
-CHUNK_LAYOUT = Layout(
-    integral=((WINDOW_PX + 1) ** 2 * CHUNK, (WINDOW_PX + 1) * CHUNK, CHUNK),
-    cells=(N_ORIENTATIONS * N_CELLS**2 * CHUNK, N_CELLS**2 * CHUNK, N_CELLS * CHUNK, CHUNK),
-    norms=(N_BLOCKS**2 * CHUNK, N_BLOCKS * CHUNK, CHUNK),
-)
 
 
 class LevelMaps:
@@ -168,43 +149,6 @@ def _padded(image, first, end):
 
 
 @njit(cache=True)
-def new_window_maps():
-    """Return memory for `fill_window_maps`: pixels, integral images, cells, energies, norms."""
-    return (
-        np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8),
-        np.zeros((3, WINDOW_PX + 1, WINDOW_PX + 1, CHUNK), dtype=np.int32),
-        np.zeros((3, N_ORIENTATIONS, N_CELLS**2, CHUNK), dtype=np.uint16),
-        np.zeros((3, N_CELLS**2, CHUNK), dtype=np.uint32),
-        np.zeros((3, N_BLOCKS**2, CHUNK), dtype=np.float32),
-    )
-
-
-@njit(cache=True)
-def fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar):
-    """Make the maps of windows start..start+n-1, side by side; return them flat.
-
-    Entries of the other windows of the chunk keep what they had.
-
-    Returns
-    -------
-    integral, cells, norms : ndarray
-        Views into `memory`, laid out by `CHUNK_LAYOUT`.
-    """
-    pixels, integral, cells, energy, norms = memory
-    for i in range(n):
-        for r in range(PATCH_PX):
-            for c in range(PATCH_PX):
-                for channel in range(3):
-                    pixels[r, c, channel, i] = patches[start + i, r, c, channel]
-    if needs_haar:
-        window_integrals(pixels, integral)
-    if needs_hog:
-        window_cells(pixels, table, cells, energy)
-        window_norms(energy, norms)
-    return integral.ravel(), cells.ravel(), norms.ravel()
-
-
-@njit(cache=True)
 def evaluate(kinds, offsets, f, integral, cells, norms, start, n, values):
     """Write the values of one feature for n windows that follow one another.
 
@@ -241,15 +185,6 @@ def evaluate_run(kinds, offsets, first, last, integral, cells, norms, start, n, 
         four(integral, offsets, first, last, start, n, values, stride)
     else:
         hog(cells, norms, offsets, first, last, start, n, values, stride)
-
-
-@njit(cache=True)
-def end_of_run(kinds, first):
-    """Return the end of the features from `first` on that `evaluate_run` takes in one call."""
-    last = first + 1
-    while last < min(first + RUN, len(kinds)) and kinds[last] == kinds[first]:
-        last += 1
-    return last
 
 
 @njit(cache=True)

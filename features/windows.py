@@ -14,6 +14,8 @@ training, in scanning and in the model file.
 import numpy as np
 from numba import njit, prange
 
+from .chunks import CHUNK, CHUNK_LAYOUT, TASKS, compute_windows, from_ordered
+from .codes import code_scale, quantise
 from .errors import DataError
 from .haar import GRID, N_CORNERS, WEIGHTS, haar_corners, haar_geometry
 from .hog import (
@@ -24,32 +26,28 @@ from .hog import (
     hog_geometry,
     vote_table,
 )
-from .maps import (
-    CHUNK,
-    CHUNK_LAYOUT,
-    HOG,
-    RUN,
-    LevelMaps,
-    end_of_run,
-    evaluate,
-    evaluate_run,
-    fill_window_maps,
-    new_window_maps,
-    value_at,
-)
+from .maps import HOG, LevelMaps, evaluate, value_at
 from .patches import MARGIN_PX, PATCH_PX, WINDOW_PX, check_patches, cut_windows
 
-__all__ = ["HOG", "MARGIN_PX", "PATCH_PX", "WINDOW_PX", "LevelMaps", "WindowPool", "cut_windows"]
-
-HALF = np.float32(0.5)
-
-CODE_MAX = 255
-"""Codes are 0..255: the position of a value in its feature's range, rounded."""
+__all__ = [
+    "HOG",
+    "MARGIN_PX",
+    "PATCH_PX",
+    "WINDOW_PX",
+    "LevelMaps",
+    "WindowPool",
+    "code_scale",
+    "cut_windows",
+    "quantise",
+]
 
 N_COLUMNS = 7
 _CHANNELS = "red", "green", "blue"
-TASKS = 16
-"""Tasks that windows are shared out to, whatever the number of threads."""
+
+_NO_VALUES = np.empty((0, 0), dtype=np.float32)
+_NO_CODES = np.empty((0, 0), dtype=np.uint8)
+_NO_SCALING = (np.empty(0, dtype=np.float32),) * 3
+_NO_EXTREMES = (np.empty((0, 0), dtype=np.int32),) * 2
 
 
 class WindowPool:
@@ -152,6 +150,13 @@ class WindowPool:
             self._layout, self._offsets = layout, _offsets(self.descriptors.astype(np.int64), layout)
         return self._offsets
 
+    def _run(self, patches, values=_NO_VALUES, codes=_NO_CODES, scaling=_NO_SCALING, extremes=_NO_EXTREMES):
+        """Compute whatever outputs are given; see `compute_windows`."""
+        offsets = self.offsets(CHUNK_LAYOUT)
+        compute_windows(
+            patches, vote_table(), *self.needs, self.kinds, offsets, values, codes, *scaling, *extremes
+        )
+
     def compute(self, patches, out=None):
         """Return the features of stored windows.
 
@@ -167,7 +172,7 @@ class WindowPool:
         """
         patches = check_patches(patches)
         out = _output(out, (len(self), len(patches)), np.float32)
-        _fill_values(patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), out)
+        self._run(patches, values=out)
         return out
 
     def codes(self, patches, lo, hi, out=None):
@@ -189,9 +194,7 @@ class WindowPool:
         if len(lo) != len(self):
             raise DataError(f"lo and hi have {len(lo)} entries; the pool has {len(self)} features")
         out = _output(out, (len(self), len(patches)), np.uint8)
-        _fill_codes(
-            patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), lo, hi, scale, out
-        )
+        self._run(patches, codes=out, scaling=(lo, hi, scale))
         return out
 
     def ranges(self, patches):
@@ -205,10 +208,10 @@ class WindowPool:
         if not len(patches):
             raise DataError("patches is empty; ranges need at least one window")
         limits = np.iinfo(np.int32)
-        lo = np.full((TASKS, len(self)), limits.max, dtype=np.int32)
-        hi = np.full((TASKS, len(self)), limits.min, dtype=np.int32)
-        _fill_ranges(patches, vote_table(), *self.needs, self.kinds, self.offsets(CHUNK_LAYOUT), lo, hi)
-        return _as_floats(lo.min(axis=0)), _as_floats(hi.max(axis=0))
+        lowest = np.full((TASKS, len(self)), limits.max, dtype=np.int32)
+        highest = np.full((TASKS, len(self)), limits.min, dtype=np.int32)
+        self._run(patches, extremes=(lowest, highest))
+        return from_ordered(lowest.min(axis=0)), from_ordered(highest.max(axis=0))
 
     def compute_at(self, maps, rows, cols):
         """Return the features of windows of a level, equal to `compute` of the same windows cut out.
@@ -243,20 +246,6 @@ class WindowPool:
         """
         offsets, start, n = self.offsets(maps.layout), row * maps.stride, maps.shape[1]
         evaluate(self.kinds, offsets, feature, maps.integral, maps.cells, maps.norms, start, n, out)
-
-
-def code_scale(lo, hi):
-    """Return lo, hi and the factor that turns a value above lo into a code, all float32.
-
-    A feature that never varies has factor 0: all its codes are 0.
-    """
-    lo, hi = np.asarray(lo, dtype=np.float32), np.asarray(hi, dtype=np.float32)
-    if lo.shape != hi.shape or lo.ndim != 1:
-        raise DataError(f"lo has shape {lo.shape} and hi {hi.shape}; accepted are two (n_features,) arrays")
-    if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (lo <= hi).all()):
-        raise DataError("lo and hi must be finite, with lo <= hi")
-    width = hi - lo
-    return lo, hi, np.divide(np.float32(CODE_MAX), width, out=np.zeros_like(width), where=width > 0)
 
 
 def _described(channel, kind, geometry):
@@ -311,130 +300,6 @@ def _output(out, shape, dtype):
             f"out has shape {out.shape} and dtype {out.dtype}; it must be {shape} and {dtype.__name__}"
         )
     return out
-
-
-# Windows are worked on in chunks of 64, and chunks by tasks: task t has chunks t, t + TASKS, ... and
-# memory of its own for the maps of one chunk.
-
-
-@njit(cache=True)
-def _n_chunks(n_windows):
-    return (n_windows + CHUNK - 1) // CHUNK
-
-
-@njit(cache=True, parallel=True)
-def _fill_values(patches, table, needs_hog, needs_haar, kinds, offsets, out):
-    """Write all features of all windows; every chunk owns columns of the output."""
-    for task in prange(min(TASKS, _n_chunks(len(patches)))):
-        memory, values = new_window_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
-        for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
-            n = min(CHUNK, len(patches) - start)
-            integral, cells, norms = fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar)
-            first = 0
-            while first < len(kinds):
-                last = end_of_run(kinds, first)
-                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
-                _copy_run(values, first, last, n, out, start)
-                first = last
-
-
-@njit(cache=True)
-def _copy_run(values, first, last, n, out, start):
-    """Copy a run of features to out[first:last, start : start + n]."""
-    start = np.uintp(start)
-    for f in range(first, last):
-        row, place = np.uintp(f), np.uintp((f - first) * CHUNK)
-        for k in range(n):
-            i = np.uintp(k)
-            out[row, start + i] = values[place + i]
-
-
-@njit(cache=True, parallel=True)
-def _fill_codes(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi, scale, out):
-    """Write the codes of all features of all windows; every chunk owns columns of the output."""
-    for task in prange(min(TASKS, _n_chunks(len(patches)))):
-        memory, values = new_window_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
-        for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
-            n = min(CHUNK, len(patches) - start)
-            integral, cells, norms = fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar)
-            first = 0
-            while first < len(kinds):
-                last = end_of_run(kinds, first)
-                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
-                _quantise_run(values, lo, hi, scale, first, last, n, out, start)
-                first = last
-
-
-@njit(cache=True)
-def _quantise_run(values, lo, hi, scale, first, last, n, out, start):
-    """Write the codes of a run of features to out[first:last, start : start + n]."""
-    start = np.uintp(start)
-    for f in range(first, last):
-        low, high, factor = lo[f], hi[f], scale[f]
-        row, place = np.uintp(f), np.uintp((f - first) * CHUNK)
-        for k in range(n):
-            i = np.uintp(k)
-            out[row, start + i] = code_of(values[place + i], low, high, factor)
-
-
-@njit(cache=True)
-def code_of(value, lo, hi, scale):
-    """Return the code of a value: its rounded position in the range, clamped."""
-    value = value if value > lo else lo
-    value = value if value < hi else hi
-    return np.uint8(np.int32((value - lo) * scale + HALF))
-
-
-@njit(cache=True)
-def quantise(values, lo, hi, scale, n, out, f, first):
-    """Write the codes of n values of one feature to out[f, first : first + n]."""
-    f, first = np.uintp(f), np.uintp(first)
-    for k in range(n):
-        i = np.uintp(k)
-        out[f, first + i] = code_of(values[i], lo, hi, scale)
-
-
-@njit(cache=True, parallel=True)
-def _fill_ranges(patches, table, needs_hog, needs_haar, kinds, offsets, lo, hi):
-    """Lower lo[task] and raise hi[task] to the values of the task's windows, as ordered integers."""
-    for task in prange(len(lo)):
-        memory, values = new_window_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
-        for start in range(task * CHUNK, len(patches), len(lo) * CHUNK):
-            n = min(CHUNK, len(patches) - start)
-            integral, cells, norms = fill_window_maps(memory, patches, start, n, table, needs_hog, needs_haar)
-            first = 0
-            while first < len(kinds):
-                last = end_of_run(kinds, first)
-                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, values, CHUNK)
-                _widen_run(values, first, last, n, lo[task], hi[task])
-                first = last
-
-
-@njit(cache=True)
-def _widen_run(values, first, last, n, lo, hi):
-    """Lower lo and raise hi of a run of features to its values."""
-    bits = values.view(np.int32)
-    for f in range(first, last):
-        low, high = lo[f], hi[f]
-        place = np.uintp((f - first) * CHUNK)
-        for i in range(n):
-            value = _ordered(bits[place + np.uintp(i)])
-            low, high = min(low, value), max(high, value)
-        lo[f], hi[f] = low, high
-
-
-def _as_floats(ordered_bits):
-    """Return the float32 numbers of ordered integers."""
-    return (ordered_bits ^ ((ordered_bits >> 31) & 0x7FFFFFFF)).view(np.float32)
-
-
-@njit(cache=True)
-def _ordered(bits):
-    """Return an integer that orders float32 numbers, given as bits, by value; its own inverse.
-
-    Minima of integers are vectorised by the compiler, those of floats are not because of NaN.
-    """
-    return np.int32(bits ^ ((bits >> 31) & 0x7FFFFFFF))
 
 
 @njit(cache=True, parallel=True)
