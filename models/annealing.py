@@ -29,11 +29,10 @@ from .designs.base import Block, Design
 from .losses import Loss
 from .penalties import Penalty
 from .schedules import InverseSchedule
+from .steps import StepLength
+from .survivors import Survivors
 
-PROBE_ROWS = 256  # rows that the curvature is estimated on
-PROBE_SHRINKAGE = 0.8  # estimate the curvature again when this fraction of the features is left
 DIVERGED = 2.0  # a loss of this many times that of the empty model is a failure, not a phase
-MAX_HALVINGS = 40
 
 
 class Progress(NamedTuple):
@@ -225,8 +224,8 @@ class Annealer:
         self.momentum = momentum
         self.tol = tol
         self.callback = callback
-        self.steps = _Steps(design, loss, penalty, learning_rate)
-        self.selection = _Selection(design.n_features, groups, always_keep)
+        self.steps = StepLength(design, loss, penalty, learning_rate)
+        self.survivors = Survivors(design.n_features, groups, always_keep)
         self.beta = np.zeros((loss.n_outputs, design.n_features, design.block_size))
         self.velocity = np.zeros_like(self.beta)
         self.intercept = loss.initial_intercept()
@@ -237,27 +236,27 @@ class Annealer:
 
     def run(self, schedule: InverseSchedule) -> Annealed:
         """Anneal down to the schedule's k and train the survivors."""
-        sizes = schedule.features_kept(self.selection.n_units)
-        self.selection.check_size(int(sizes[-1]))
+        sizes = schedule.features_kept(self.survivors.n_units)
+        self.survivors.check_size(int(sizes[-1]))
         batches = self.loss.splits(self.batch_size)
         self.worst_loss = self._worst_loss(*batches[-1])
         for e, size in enumerate(sizes, start=1):
-            if self.selection.n_units == sizes[-1] and len(batches) > 1:
+            if self.survivors.n_units == sizes[-1] and len(batches) > 1:
                 batches = self.loss.splits(None)
                 self.worst_loss = self._worst_loss(*batches[-1])
                 self._forget_velocity()
             value, relative_move = self._pass_over(batches)
-            if size < self.selection.n_units:
-                self._keep(self.selection.choose(_norms(self.beta), int(size)))
+            if size < self.survivors.n_units:
+                self._keep(self.survivors.choose(_norms(self.beta), int(size)))
                 relative_move = np.inf
             self._report(e, schedule.n_iter, value)
-            if self.selection.n_units == sizes[-1] and relative_move <= self.tol:
+            if self.survivors.n_units == sizes[-1] and relative_move <= self.tol:
                 break
         return Annealed(
-            self.selection.kept.copy(),
+            self.survivors.kept.copy(),
             self.beta.copy(),
             self.intercept.copy(),
-            self.selection.ranking(),
+            self.survivors.ranking(),
             self.trace,
         )
 
@@ -334,119 +333,6 @@ class Annealer:
             self.callback(progress)
 
 
-class _Selection:
-    """Which features are kept, in which units (features or groups), and who left when."""
-
-    def __init__(self, n_features: int, groups: np.ndarray | None, always_keep: np.ndarray | None) -> None:
-        self.kept = np.arange(n_features)
-        self.groups = None if groups is None else _check_groups(groups, n_features)
-        self.n_units = n_features if self.groups is None else int(self.groups.max()) + 1
-        self.forced = np.zeros(n_features, dtype=bool)
-        if always_keep is not None:
-            self.forced[_check_indices(always_keep, n_features)] = True
-        self._left: list[np.ndarray] = []
-
-    def check_size(self, size: int) -> None:
-        forced = self.forced if self.groups is None else np.unique(self.groups[self.forced])
-        needed = int(np.sum(forced)) if self.groups is None else len(forced)
-        if needed > size:
-            raise ParameterError(f"always_keep names {needed} features or groups, more than k = {size}")
-
-    def choose(self, norms: np.ndarray, size: int) -> np.ndarray:
-        """Return the positions of the `size` best units' features and record who leaves.
-
-        Parameters
-        ----------
-        norms : ndarray of shape (features kept,)
-            Norm of each feature's coefficients; ties go to the lower index.
-
-        Returns
-        -------
-        ndarray of int64, ascending
-        """
-        scores = np.where(self.forced, np.inf, norms)
-        if self.groups is None:
-            stays = _largest(scores, size)
-        else:
-            stays = _largest(_group_scores(scores, self.groups), size)[self.groups]
-        leaving = np.flatnonzero(~stays)
-        self._left.append(self.kept[leaving[np.argsort(scores[leaving], kind="stable")]])
-        indices = np.flatnonzero(stays)
-        self.kept = self.kept[indices]
-        self.forced = self.forced[indices]
-        self.n_units = size
-        if self.groups is not None:
-            self.groups = np.unique(self.groups[indices], return_inverse=True)[1]
-        return indices
-
-    def ranking(self) -> np.ndarray:
-        order = np.concatenate([*self._left, self.kept[:0]])
-        ranking = np.ones(len(order) + len(self.kept), dtype=np.int64)
-        ranking[order] = 1 + np.arange(len(order), 0, -1)
-        return ranking
-
-
-class _Steps:
-    """The step length: 1 / L, with L estimated by power iterations on a bound of the Hessian.
-
-    The Hessian of the loss is at most A' H A, with A the design (and a column of ones for the
-    intercept) and H the loss's curvature in response space. Its largest eigenvalue only falls as
-    features leave, so an estimate stays safe; it is renewed, from the eigenvector at hand, when
-    enough of them have left to be worth it.
-    """
-
-    def __init__(
-        self, design: Design, loss: Loss, penalty: Penalty | None, learning_rate: float | str
-    ) -> None:
-        self.design = design
-        self.loss = loss
-        self.penalty_curvature = 0.0 if penalty is None else penalty.curvature
-        self.learning_rate = learning_rate
-        self.rows = loss.splits(PROBE_ROWS)[0]
-        shape = (loss.n_outputs, design.n_features, design.block_size)
-        # A fixed start that is not orthogonal to a common direction, nor to an alternating one.
-        self.vector = np.cos(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape) + 1.0
-        self.intercept = np.ones(loss.n_outputs)
-        self.damping = 1.0
-        self.estimated_at = 0
-        self.last = 0.0
-
-    def current(self) -> float:
-        if self.learning_rate != "auto":
-            self.last = float(self.learning_rate) * self.damping
-            return self.last
-        if self.estimated_at == 0 or self.design.n_features <= PROBE_SHRINKAGE * self.estimated_at:
-            curvature = self._largest_eigenvalue(n_iter=6 if self.estimated_at == 0 else 3)
-            self.estimated_at = self.design.n_features
-            self.undamped = 1 / (curvature + self.penalty_curvature) if curvature > 0 else 1.0
-        self.last = self.undamped * self.damping
-        return self.last
-
-    def halve(self) -> None:
-        self.damping /= 2
-        if self.damping < 0.5**MAX_HALVINGS:
-            raise DataError("training diverges at any step length; are the features scaled?")
-
-    def keep(self, indices: np.ndarray) -> None:
-        self.vector = self.vector[:, indices]
-
-    def _largest_eigenvalue(self, n_iter: int) -> float:
-        start, stop = self.rows
-        block = self.design.block(start, stop)
-        eigenvalue = 0.0
-        for _ in range(n_iter):
-            norm = np.sqrt(np.sum(self.vector**2) + np.sum(self.intercept**2))
-            if not norm > 0:
-                return eigenvalue
-            self.vector = np.ascontiguousarray(self.vector / norm)
-            self.intercept = self.intercept / norm
-            bent = self.loss.curvature(block.response(self.vector, self.intercept), start, stop)
-            self.vector = block.gradient(bent)
-            self.intercept = bent.sum(axis=1)
-            eigenvalue = float(np.sqrt(np.sum(self.vector**2) + np.sum(self.intercept**2)))
-        return eigenvalue
-
-
 @njit(cache=True)
 def _nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, residual, step, momentum):
     """Move the coefficients and the intercept in place; they hold Nesterov's look-ahead point.
@@ -476,36 +362,6 @@ def _nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, resi
 def _norms(beta: np.ndarray) -> np.ndarray:
     """Norm of each feature's coefficients over outputs and block, shape (n_features,)."""
     return np.sqrt(np.einsum("ojk,ojk->j", beta, beta))
-
-
-def _largest(scores: np.ndarray, size: int) -> np.ndarray:
-    """Mark the `size` largest scores; among equals, the lower index stays."""
-    threshold = np.partition(scores, len(scores) - size)[len(scores) - size]
-    stays = scores > threshold
-    tied = np.flatnonzero(scores == threshold)
-    stays[tied[: size - np.count_nonzero(stays)]] = True
-    return stays
-
-
-def _group_scores(scores: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Root mean square of each group's scores."""
-    return np.sqrt(np.bincount(groups, weights=scores**2) / np.bincount(groups))
-
-
-def _check_groups(groups: np.ndarray, n_features: int) -> np.ndarray:
-    groups = np.asarray(groups)
-    if groups.shape != (n_features,):
-        raise DataError(f"groups must name a group for each of {n_features} features, got {groups.shape}")
-    return np.unique(groups, return_inverse=True)[1]
-
-
-def _check_indices(indices: np.ndarray, n_features: int) -> np.ndarray:
-    indices = np.asarray(indices)
-    if indices.size == 0:
-        return indices.astype(np.int64)
-    if not np.issubdtype(indices.dtype, np.integer) or indices.min() < 0 or indices.max() >= n_features:
-        raise ParameterError(f"always_keep must hold feature numbers from 0 to {n_features - 1}")
-    return indices
 
 
 def _check_options(batch_size: int | None, momentum: float, learning_rate: float | str, tol: float) -> None:
