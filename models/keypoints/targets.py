@@ -114,9 +114,7 @@ def _object_region(photo: AnnotatedPhoto, i: int, margin: float) -> np.ndarray:
     return np.concatenate([low - margin * size, high + margin * size])
 
 
-def positive_windows(
-    targets: KeypointTargets, rule: TargetRule, level: Level, bounds: tuple[int, int, int, int]
-) -> np.ndarray:
+def positive_windows(targets: KeypointTargets, rule: TargetRule, level: Level) -> np.ndarray:
     """Return the window centres of one pyramid level that are positives.
 
     Parameters
@@ -124,8 +122,6 @@ def positive_windows(
     targets : KeypointTargets
     rule : TargetRule
     level : Level
-    bounds : (row0, col0, row1, col1)
-        Centres that a whole window fits around, ends outside.
 
     Returns
     -------
@@ -145,9 +141,7 @@ def positive_windows(
         near = np.linalg.norm(candidates - point, axis=1) <= rule.positive_radius_px
         centres.append(candidates[near])
     found = np.unique(np.concatenate(centres), axis=0)
-    row0, col0, row1, col1 = bounds
-    inside = (found >= (row0, col0)).all(axis=1) & (found < (row1, col1)).all(axis=1)
-    return found[inside]
+    return found[((found >= 0) & (found < level.image.shape[:2])).all(axis=1)]
 
 
 def negative_mask(targets: KeypointTargets, rule: TargetRule, level: Level) -> np.ndarray:

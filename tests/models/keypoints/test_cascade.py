@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import ParameterError
-from annealed.models.keypoints.cascade import rejection_thresholds, spread_order
+from annealed.models.keypoints.cascade import NEVER, calibrate, cascade_order, rejection_thresholds
 
 
 @pytest.fixture
@@ -23,18 +23,38 @@ def partial_sums(tables, codes, intercept):
     return sums
 
 
-def test_spread_order_largest_first():
-    tables = np.zeros((3, 256), dtype=np.float32)
-    tables[0, 1], tables[1, 1], tables[2, 1] = 1, -5, 2
-    codes = np.tile(np.array([0, 1], dtype=np.uint8), (3, 1))
-    assert spread_order(tables, codes).tolist() == [1, 2, 0]
+def naive_order(positives, negatives, n):
+    """The greedy choice written as the docstring says it."""
+    left, order = list(range(len(positives))), []
+    while left and len(order) < n:
+
+        def merit(j):
+            p, q = positives[[*order, j]].sum(axis=0), negatives[[*order, j]].sum(axis=0)
+            return (p.mean() - q.mean()) / np.sqrt(p.var() + q.var())
+
+        order.append(max(left, key=merit))
+        left.remove(order[-1])
+    return order
 
 
-def test_spread_order_counts_only_codes_that_occur():
-    tables = np.zeros((2, 256), dtype=np.float32)
-    tables[0, 200], tables[1, 1] = 100, 1
-    codes = np.tile(np.array([0, 1], dtype=np.uint8), (2, 1))
-    assert spread_order(tables, codes).tolist() == [1, 0]
+@pytest.mark.parametrize("seed", range(3))
+def test_cascade_order_agrees_with_a_naive_twin(seed):
+    rng = np.random.default_rng(seed)
+    k = 12
+    positives = (rng.normal(size=(k, 60)) + rng.normal(size=(k, 1))).astype(np.float32)
+    negatives = rng.normal(size=(k, 80)).astype(np.float32)
+    assert cascade_order(positives, negatives).tolist() == naive_order(positives, negatives, k)
+
+
+def test_cascade_order_is_a_permutation_beyond_the_greedy_stages():
+    rng = np.random.default_rng(0)
+    order = cascade_order(rng.normal(size=(300, 50)), rng.normal(size=(300, 50)))
+    assert sorted(order.tolist()) == list(range(300))
+
+
+def test_cascade_order_of_features_without_spread():
+    order = cascade_order(np.ones((3, 5), np.float32), np.zeros((3, 5), np.float32))
+    assert sorted(order.tolist()) == [0, 1, 2]
 
 
 def test_rejection_thresholds_without_loss_are_the_lowest_partial_sums(classifier):
@@ -59,7 +79,7 @@ def test_rejection_thresholds_with_ties_lose_nobody_more():
     assert rejection_thresholds(tables, codes, 0.0, 0.9).tolist() == [1.0, 2.0]
 
 
-def test_rejection_thresholds_without_positives_reject_nothing(classifier):
+def test_rejection_thresholds_without_examples_reject_nothing(classifier):
     assert np.isneginf(rejection_thresholds(classifier[0], np.empty((40, 0), np.uint8), 0.0, 0.1)).all()
 
 
@@ -67,3 +87,26 @@ def test_rejection_thresholds_without_positives_reject_nothing(classifier):
 def test_rejection_thresholds_bad_loss(classifier, loss):
     with pytest.raises(ParameterError, match="cascade_loss must be"):
         rejection_thresholds(*classifier, 0.0, loss)
+
+
+def test_calibrate_every_row_lets_through_what_reaches_its_floor(classifier):
+    tables, codes = classifier
+    sums = partial_sums(tables, codes, 0.0)
+    scores = sums[-1]
+    positive = np.arange(500) < 250
+    floors, rejection = calibrate(tables, codes, scores, positive, 0.0, -5.0, 0.0)
+    assert floors[0] == -5
+    assert floors[-1] == pytest.approx(np.median(scores[positive]))
+    for floor, thresholds in zip(floors, rejection, strict=True):
+        through = (sums >= thresholds[:, None]).all(axis=0)
+        assert through[scores >= floor].all()
+    assert (np.diff(rejection, axis=0) >= 0).all()
+
+
+def test_calibrate_without_positives_has_the_lowest_floor_alone(classifier):
+    tables, codes = classifier
+    scores = partial_sums(tables, codes, 0.0)[-1]
+    floors, rejection = calibrate(tables, codes, scores, np.zeros(500, dtype=bool), 0.0, -1.0, 0.0)
+    assert floors.tolist() == [-1.0]
+    assert rejection.shape == (1, 40)
+    assert rejection.min() > NEVER

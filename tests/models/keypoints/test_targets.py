@@ -14,7 +14,6 @@ from annealed.models.keypoints.targets import (
 )
 
 NAN = np.nan
-EVERYWHERE = (0, 0, 1000, 1000)
 
 
 def make_targets(points, sizes, visible=None, ignore=()):
@@ -73,7 +72,7 @@ def test_keypoint_targets_object_without_a_place_hides_the_whole_photo():
 
 def test_positive_windows_within_one_pixel():
     targets = make_targets([(10.2, 20.7)], [30])
-    found = positive_windows(targets, TargetRule(), make_level((50, 50)), EVERYWHERE)
+    found = positive_windows(targets, TargetRule(), make_level((50, 50)))
     expected = [(r, c) for r in range(40) for c in range(40) if np.hypot(r - 10.2, c - 20.7) <= 1]
     assert found.tolist() == [list(p) for p in expected]
 
@@ -83,17 +82,15 @@ def test_positive_windows_only_where_the_size_is_in_range(scale, n):
     """A face of 80 px is 20 to 40 px wide on the levels reduced 2 to 4 times; both ends count."""
     point = (np.array([10.0, 10.0]) + 0.5) * scale - 0.5
     targets = make_targets([point], [80])
-    assert (
-        len(positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)), EVERYWHERE)) == n
-    )
+    assert len(positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)))) == n
 
 
 def test_positive_windows_hidden_outside_and_doubled():
     targets = make_targets(
-        [(10, 10), (30, 30), (30, 30), (2, 30)], [30] * 4, visible=[False, True, True, True]
+        [(10, 10), (30, 30), (30, 30), (0, 15)], [30] * 4, visible=[False, True, True, True]
     )
-    found = positive_windows(targets, TargetRule(), make_level((50, 50)), (3, 3, 100, 31))
-    assert found.tolist() == [[3, 30], [29, 30], [30, 29], [30, 30], [31, 30]]
+    found = positive_windows(targets, TargetRule(), make_level((32, 31)))
+    assert found.tolist() == [[0, 14], [0, 15], [0, 16], [1, 15], [29, 30], [30, 29], [30, 30], [31, 30]]
 
 
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (2.0, 2.0), (1.41, 1.39)])
@@ -114,7 +111,7 @@ def test_negative_mask_agrees_with_a_loop(scales):
 def test_positives_and_negatives_share_no_window():
     targets = make_targets([(60.0, 60.0)], [80])
     for scale in (2.0, 2.5, 3.3, 4.0):
-        found = positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)), EVERYWHERE)
+        found = positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)))
         mask = negative_mask(targets, TargetRule(), make_level((100, 100), (scale, scale)))
         assert len(found) > 0
         assert not mask[found[:, 0], found[:, 1]].any()

@@ -1,0 +1,207 @@
+"""Fit the classifier of one keypoint on its examples: annealing, then the cascade."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...features.errors import DataError, ParameterError
+from ...features.windows import WindowPool
+from ..annealing import Progress, Trace, anneal
+from ..designs import BinnedDesign
+from ..estimators.classifier import LOSSES
+from ..penalties import SecondDifference
+from ..schedules import InverseSchedule
+from .cascade import calibrate, cascade_order
+from .classifier import KeypointClassifier, sum_responses
+from .mining import Examples
+from .phases import Phases
+
+
+@dataclass(frozen=True)
+class FitRule:
+    """How a classifier is fitted; the defaults are the paper's, section 3.3.
+
+    Attributes
+    ----------
+    k : int
+        Features selected.
+    loss : {"lorenz", "logistic", "huber"}
+    n_bins : int
+        Bins of each response function.
+    n_iter, mu : int, float
+        Annealing schedule, equation (3).
+    batch_size : int
+        Windows in a mini-batch while features leave.
+    shrinkage, smoothness : float
+        Of the response functions, equation (13).
+    cascade_loss : float
+        Share of the calibrating examples that the cascade may lose.
+    """
+
+    k: int = 1500
+    loss: str = "lorenz"
+    n_bins: int = 10
+    n_iter: int = 500
+    mu: float = 300.0
+    batch_size: int = 250
+    shrinkage: float = 1e-4
+    smoothness: float = 1e-3
+    cascade_loss: float = 0.002
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise ParameterError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
+        if not 1 <= self.n_bins <= 255:
+            raise ParameterError(f"n_bins must be from 1 to 255, got {self.n_bins}")
+        if not 0 <= self.cascade_loss < 1:
+            raise ParameterError(f"cascade_loss must be at least 0 and below 1, got {self.cascade_loss}")
+        InverseSchedule(self.k, self.n_iter, self.mu)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """The examples of one keypoint.
+
+    Attributes
+    ----------
+    positives : Examples
+    negatives : Examples
+        The random ones first, then the mined ones.
+    n_random : int
+        How many are random.
+    held_out : Examples
+        Positives of photos that are not trained on: with them the cascade is calibrated on windows
+        that the features were not chosen for, too.
+    """
+
+    positives: Examples
+    negatives: Examples
+    n_random: int
+    held_out: Examples
+
+
+def fit_classifier(
+    keypoint: str,
+    pool: WindowPool,
+    examples: TrainingSet,
+    rule: FitRule,
+    seed: int,
+    lowest_floor: float,
+    phases: Phases,
+    callback: Callable[[Progress], None] | None = None,
+) -> tuple[KeypointClassifier, Trace]:
+    """Select k features of a pool and fit a piecewise linear response to each.
+
+    Both classes have the same weight in total.
+
+    Parameters
+    ----------
+    keypoint : str
+    pool : WindowPool
+        Features to choose from.
+    examples : TrainingSet
+    rule : FitRule
+    seed : int
+        Of the order of the examples, in which mini-batches are taken.
+    lowest_floor : float
+        Lowest score that a scan will ask for.
+    phases : Phases
+        Gets the time of "columns", "annealing" and "cascade".
+    callback : callable, optional
+        Called after each iteration of the annealing.
+
+    Returns
+    -------
+    classifier : KeypointClassifier
+        Its features in the order of the cascade, detection threshold 0.
+    trace : Trace
+    """
+    positives, negatives = examples.positives, examples.negatives
+    if rule.k > len(pool):
+        raise ParameterError(f"k is {rule.k}, more than the {len(pool)} features of the pool")
+    if not len(positives) or not len(negatives):
+        raise DataError(
+            f"{keypoint}: {len(positives)} positives and {len(negatives)} negatives; both are needed"
+        )
+    patches, labels = _shuffled(positives, negatives, seed)
+    with phases.measure("columns"):
+        low, high = pool.ranges(patches)
+        design = BinnedDesign(pool.codes(patches, low, high), rule.n_bins)
+        means = design.means
+    with phases.measure("annealing"):
+        share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
+        result = anneal(
+            design,
+            LOSSES[rule.loss](labels, share),
+            SecondDifference(rule.shrinkage, rule.smoothness),
+            InverseSchedule(rule.k, rule.n_iter, rule.mu),
+            batch_size=rule.batch_size,
+            callback=callback,
+        )
+    # each response has mean zero over the examples, so that the intercept carries the level
+    level = np.einsum("jk,jk->j", result.beta[0], means[result.kept])
+    unordered = KeypointClassifier(
+        keypoint=keypoint,
+        pool=pool[result.kept],
+        low=low[result.kept],
+        high=high[result.kept],
+        knots=(result.beta[0] - level[:, None]).astype(np.float32),
+        intercept=float(result.intercept[0]),
+        floors=np.empty(0, dtype=np.float32),
+        rejection=np.empty((0, len(result.kept)), dtype=np.float32),
+        threshold=0.0,
+    )
+    with phases.measure("cascade"):
+        classifier = with_cascade(unordered, examples, lowest_floor, rule.cascade_loss)
+    return classifier, result.trace
+
+
+def with_cascade(
+    classifier: KeypointClassifier, examples: TrainingSet, lowest_floor: float, loss: float
+) -> KeypointClassifier:
+    """Return the classifier with its features ordered and its rejection thresholds calibrated."""
+    parts = examples.positives, examples.held_out, examples.negatives
+    codes = [classifier.codes(part.patches) for part in parts]
+    positives = np.concatenate(codes[:2], axis=1)
+    order = cascade_order(
+        _responses(classifier.tables, positives),
+        _responses(classifier.tables, codes[2][:, : examples.n_random]),
+    )
+    tables = classifier.tables[order]
+    codes_in_order = np.concatenate([positives, codes[2]], axis=1)[order]
+    floors, rejection = calibrate(
+        tables,
+        codes_in_order,
+        sum_responses(tables, codes_in_order, classifier.intercept),
+        np.arange(codes_in_order.shape[1]) < positives.shape[1],
+        classifier.intercept,
+        lowest_floor,
+        loss,
+    )
+    return replace(
+        classifier,
+        pool=classifier.pool[order],
+        low=classifier.low[order],
+        high=classifier.high[order],
+        knots=classifier.knots[order],
+        floors=floors,
+        rejection=rejection,
+    )
+
+
+def _responses(tables: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Response of every feature to every example, (k, n) float32."""
+    return np.take_along_axis(tables, codes.astype(np.int64), axis=1)
+
+
+def _shuffled(positives: Examples, negatives: Examples, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Patches of both classes in one random order, and their labels -1 and 1."""
+    n_positives, n = len(positives), len(positives) + len(negatives)
+    place = np.random.default_rng(seed).permutation(n)
+    patches = np.empty((n, *positives.patches.shape[1:]), dtype=np.uint8)
+    patches[place[:n_positives]] = positives.patches
+    patches[place[n_positives:]] = negatives.patches
+    labels = np.full(n, -1.0)
+    labels[place[:n_positives]] = 1.0
+    return patches, labels

@@ -1,0 +1,379 @@
+"""Train a detector: positives and random negatives, then rounds of hard-negative mining (section 3.3).
+
+Each round scans all photos with the classifiers of the round before, adds the highest scoring
+negatives to those already there, and trains anew on all of them. The photos are read, and their
+pyramids and maps built, once a round for all keypoints.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...features.errors import DataError, ParameterError
+from ...features.pyramid import Level
+from ...features.windows import HOG, WindowPool
+from ..annealing import Trace
+from .checkpoints import KINDS, Round, RunFolder
+from .classifier import KeypointClassifier
+from .detector import KeypointDetector, PyramidRule
+from .evaluation import Criteria, PrecisionRecall, precision_recall
+from .fitting import FitRule, TrainingSet, fit_classifier
+from .mining import (
+    Examples,
+    HardestNegatives,
+    join_examples,
+    mine_photo,
+    no_examples,
+    positives_of_photo,
+    random_negatives_of_photo,
+)
+from .phases import Phases
+from .targets import AnnotatedPhoto, KeypointTargets, TargetRule, keypoint_targets
+
+Report = Callable[[str, int, int], None]
+"""Told (phase, done, total) as a run goes on."""
+
+REPORTED_NEGATIVES = 100
+CURVE_POINTS = 100
+
+
+@dataclass(frozen=True)
+class TrainingRule:
+    """What a training run depends on, besides the photos; the defaults are the paper's.
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds of mining, after the training on random negatives.
+    n_hard : int
+        Most hard negatives that a round adds.
+    n_random : int
+        Random negatives to begin with.
+    hard_floor : float
+        Negatives that score less are never hard: at -1 and below they have no part in a margin loss.
+    n_haar : int or None
+        Haar features drawn at random from the pool for a quick run; None: all. HOG always takes part.
+    validation : float
+        Share of the photos that is held out, to choose detection thresholds and to report on.
+    seed : int
+    fit : FitRule
+    targets : TargetRule
+    pyramid : PyramidRule
+    """
+
+    rounds: int = 10
+    n_hard: int = 20_000
+    n_random: int = 20_000
+    hard_floor: float = -1.0
+    n_haar: int | None = None
+    validation: float = 0.1
+    seed: int = 0
+    fit: FitRule = field(default_factory=FitRule)
+    targets: TargetRule = field(default_factory=TargetRule)
+    pyramid: PyramidRule = field(default_factory=PyramidRule)
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 0), ("n_hard", 1), ("n_random", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not 0 <= self.validation <= 0.5:
+            raise ParameterError(f"validation must lie in 0..0.5, got {self.validation}")
+        if self.n_haar is not None and self.n_haar < 0:
+            raise ParameterError(f"n_haar must be at least 0, got {self.n_haar}")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """A trained detector and how it came about.
+
+    Attributes
+    ----------
+    detector : KeypointDetector
+    rounds : tuple of Round
+        From the random negatives to the last mining.
+    phases : Phases
+        Time of this process; what a resumed run did before is not in it.
+    problems : tuple of str
+        Photos that could not be used.
+    """
+
+    detector: KeypointDetector
+    rounds: tuple[Round, ...]
+    phases: Phases
+    problems: tuple[str, ...]
+
+
+def train_detector(
+    photos: Sequence[AnnotatedPhoto],
+    keypoints: dict[str, int],
+    rule: TrainingRule,
+    *,
+    run: RunFolder | None = None,
+    resume: bool = False,
+    report: Report = lambda phase, done, total: None,
+) -> TrainingResult:
+    """Train a detector of one or more keypoints.
+
+    Parameters
+    ----------
+    photos : sequence of AnnotatedPhoto
+        With the sizes of their objects set.
+    keypoints : dict of str to int
+        Column of each keypoint in the annotation.
+    rule : TrainingRule
+    run : RunFolder, optional
+        Where checkpoints are kept; none are kept by default.
+    resume : bool
+        Continue the run in that folder.
+    report : callable
+        Told (phase, done, total).
+
+    Raises
+    ------
+    DataError
+        If a keypoint has no positive, or the folder does not fit.
+    """
+    trainer = _Trainer(photos, keypoints, rule, report)
+    rounds = [] if run is None else run.begin(trainer.configuration(), resume=resume)
+    for number in range(len(rounds), rule.rounds + 1):
+        rounds.append(trainer.do_round(rounds))
+        if run is not None:
+            run.write_round(number, rounds[-1])
+    return TrainingResult(
+        trainer.finish(rounds), tuple(rounds), trainer.phases, tuple(trainer.problems.values())
+    )
+
+
+def training_pool(n_haar: int | None, seed: int) -> WindowPool:
+    """Return the pool to select from: all features, or HOG and a random share of Haar."""
+    pool = WindowPool.default()
+    haar = np.flatnonzero(pool.kinds != HOG)
+    if n_haar is None or n_haar >= len(haar):
+        return pool
+    drawn = np.random.default_rng([seed, 1]).choice(haar, n_haar, replace=False)
+    return pool[np.sort(np.concatenate([np.flatnonzero(pool.kinds == HOG), drawn]))]
+
+
+class _Trainer:
+    """What all rounds of a run share."""
+
+    def __init__(
+        self, photos: Sequence[AnnotatedPhoto], keypoints: dict[str, int], rule: TrainingRule, report: Report
+    ) -> None:
+        if not keypoints:
+            raise ParameterError("at least one keypoint is needed")
+        self.keypoints = keypoints
+        self.rule = rule
+        self.report = report
+        self.phases = Phases()
+        self.problems: dict[int, str] = {}
+        self.photos = photos
+        margin = rule.targets.negative_distance
+        self.targets = [[keypoint_targets(p, j, margin) for j in keypoints.values()] for p in photos]
+        drawn = np.random.default_rng([rule.seed, 0]).permutation(len(photos))
+        n_held = round(rule.validation * len(photos))
+        self.held_out = np.sort(drawn[:n_held])
+        self.training = np.sort(drawn[n_held:])
+        self.pool = training_pool(rule.n_haar, rule.seed)
+
+    def configuration(self) -> dict[str, Any]:
+        """Whatever the result depends on, as JSON values."""
+        return {"keypoints": list(self.keypoints), "data": self._fingerprint(), **_flat(asdict(self.rule))}
+
+    def do_round(self, rounds: Sequence[Round]) -> Round:
+        """Gather the round's examples, train on all there are, and evaluate."""
+        gathered, hardest = self._mine(rounds) if rounds else (self._first_examples(), [])
+        so_far = [*rounds, gathered]
+        fitted = [self._fit(k, so_far) for k in range(len(self.keypoints))]
+        classifiers = tuple(classifier for classifier, _ in fitted)
+        curves = self._evaluate(classifiers)
+        record = {
+            "seconds": dict(self.phases.seconds),
+            "work": dict(self.phases.work),
+            "hardest": hardest,
+            "loss": [trace.loss for _, trace in fitted],
+            "validation": [_summary(curve, self.rule.hard_floor) for curve in curves],
+        }
+        return replace(gathered, classifiers=classifiers, record=record)
+
+    def finish(self, rounds: Sequence[Round]) -> KeypointDetector:
+        """Make the detector of the last round, with thresholds chosen on the held-out photos."""
+        validation = rounds[-1].record["validation"]
+        metadata = {
+            "configuration": self.configuration(),
+            "photos": len(self.photos),
+            "positives": [sum(len(r.positives[k]) for r in rounds) for k in range(len(self.keypoints))],
+            "negatives": [sum(len(r.negatives[k]) for r in rounds) for k in range(len(self.keypoints))],
+            "validation": validation,
+        }
+        detector = self._detector(rounds[-1].classifiers, metadata)
+        return detector.with_thresholds([summary["threshold"] for summary in validation])
+
+    def _detector(self, classifiers: Sequence[KeypointClassifier], metadata: dict) -> KeypointDetector:
+        low, high = self.rule.targets.size_range_px
+        return KeypointDetector(
+            tuple(classifiers), float(np.sqrt(low * high)), self.rule.pyramid, metadata=metadata
+        )
+
+    def _pyramids(self, indices: np.ndarray, phase: str) -> Iterator[tuple[int, list[Level]]]:
+        """Yield the levels of the photos that can be used; the others are remembered as problems."""
+        for done, i in enumerate(indices.tolist()):
+            self.report(phase, done, len(indices))
+            try:
+                levels = self.rule.pyramid.levels(self.photos[i].read())
+            except DataError as error:
+                self.problems[i] = f"{self.photos[i].name}: {error}"
+                continue
+            yield i, levels
+        self.report(phase, len(indices), len(indices))
+
+    def _first_examples(self) -> Round:
+        """Positives and random negatives of all photos."""
+        rule, n = self.rule, len(self.keypoints)
+        found: dict[str, list[list[Examples]]] = {kind: [[] for _ in range(n)] for kind in KINDS}
+        per_photo = -(-rule.n_random // max(len(self.training), 1))
+        training = set(self.training.tolist())
+        with self.phases.measure("positives"):
+            for i, levels in self._pyramids(np.arange(len(self.photos)), "positives"):
+                for k, targets in enumerate(self.targets[i]):
+                    positives = positives_of_photo(i, levels, targets, rule.targets)
+                    if i not in training:
+                        found["held_out"][k].append(positives)
+                        continue
+                    found["positives"][k].append(positives)
+                    rng = np.random.default_rng([rule.seed, 2, i, k])
+                    found["negatives"][k].append(
+                        random_negatives_of_photo(i, levels, targets, rule.targets, per_photo, rng)
+                    )
+        joined = {kind: [join_examples(parts) for parts in sets] for kind, sets in found.items()}
+        for k, name in enumerate(self.keypoints):
+            if not len(joined["positives"][k]):
+                raise DataError(self._no_positives(k, name))
+        negatives = tuple(self._drawn(examples, k) for k, examples in enumerate(joined["negatives"]))
+        return Round(tuple(joined["positives"]), tuple(joined["held_out"]), negatives, (), {})
+
+    def _drawn(self, negatives: Examples, k: int) -> Examples:
+        """At most `n_random` of the negatives, in their order."""
+        order = np.random.default_rng([self.rule.seed, 3, k]).permutation(len(negatives))
+        return negatives[np.sort(order[: self.rule.n_random])]
+
+    def _no_positives(self, k: int, name: str) -> str:
+        """Say why a keypoint has no positive, and what would change it."""
+        low, high = self.rule.targets.size_range_px
+        targets = [self.targets[i][k] for i in self.training]
+        n_visible = sum(int(t.visible.sum()) for t in targets)
+        if n_visible == 0:
+            return f"{name}: no visible annotation with a known object size among {len(targets)} photos"
+        sizes = np.concatenate([t.sizes[t.visible] for t in targets])
+        return (
+            f"{name}: no positive; on the photos the objects are {sizes.min():.3g} to {sizes.max():.3g} px "
+            f"large, windows are cut where a level shows them at {low:g} to {high:g} px: change the size "
+            f"range, or the largest scale (now {self.rule.pyramid.max_scale:g})"
+        )
+
+    def _mine(self, rounds: Sequence[Round]) -> tuple[Round, list[list[float]]]:
+        """Scan all training photos with the last classifiers; new negatives and the best scores."""
+        classifiers = rounds[-1].classifiers
+        collectors = [
+            HardestNegatives(
+                self.rule.n_hard, self.rule.hard_floor, np.concatenate([r.negatives[k].keys for r in rounds])
+            )
+            for k in range(len(self.keypoints))
+        ]
+        with self.phases.measure("scan"):
+            for i, levels in self._pyramids(self.training, "scan"):
+                self.phases.work["windows"] += mine_photo(
+                    i, levels, self.rule.targets, classifiers, self.targets[i], collectors
+                )
+            found = [collector.result() for collector in collectors]
+        nothing = tuple(no_examples() for _ in found)
+        negatives = tuple(examples for examples, _ in found)
+        hardest = [scores[:REPORTED_NEGATIVES].tolist() for _, scores in found]
+        return Round(nothing, nothing, negatives, (), {}), hardest
+
+    def _fit(self, k: int, rounds: Sequence[Round]) -> tuple[KeypointClassifier, Trace]:
+        """Train the classifier of one keypoint on the examples of all rounds."""
+        name = list(self.keypoints)[k]
+        examples = TrainingSet(
+            positives=join_examples([r.positives[k] for r in rounds]),
+            negatives=join_examples([r.negatives[k] for r in rounds]),
+            n_random=len(rounds[0].negatives[k]),
+            held_out=join_examples([r.held_out[k] for r in rounds]),
+        )
+        return fit_classifier(
+            name,
+            self.pool,
+            examples,
+            self.rule.fit,
+            seed=self.rule.seed,
+            lowest_floor=self.rule.hard_floor,
+            phases=self.phases,
+            callback=lambda p: self.report(f"annealing {name}", p.iteration, p.n_iter),
+        )
+
+    def _evaluate(self, classifiers: Sequence[KeypointClassifier]) -> list[PrecisionRecall]:
+        """Precision and recall of each keypoint on the held-out photos."""
+        detector = self._detector(classifiers, {})
+        judged: list[list[tuple[np.ndarray, np.ndarray, KeypointTargets]]] = [[] for _ in classifiers]
+        with self.phases.measure("validation"):
+            for i, levels in self._pyramids(self.held_out, "validation"):
+                found = detector.detect_levels(levels, threshold=self.rule.hard_floor)
+                for k, name in enumerate(self.keypoints):
+                    mine = found[found.keypoint == name]
+                    judged[k].append((np.stack([mine.y, mine.x], axis=1), mine.score, self.targets[i][k]))
+        return [precision_recall(photos, Criteria()) for photos in judged]
+
+    def _fingerprint(self) -> str:
+        """A hash of the annotation."""
+        digest = hashlib.sha256()
+        for photo, targets in zip(self.photos, self.targets, strict=True):
+            digest.update(photo.name.encode())
+            for target in targets:
+                for array in (target.points, target.visible, target.sizes, target.ignore):
+                    digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+def _flat(nested: dict[str, Any]) -> dict[str, Any]:
+    """Nested dictionaries as one, with names like `fit.k`."""
+    flat: dict[str, Any] = {}
+    for key, value in nested.items():
+        if isinstance(value, dict):
+            flat.update({f"{key}.{inner}": v for inner, v in _flat(value).items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def _best_threshold(curve: PrecisionRecall, floor: float) -> float:
+    """The score with the best F1, half way down to the next score at which the curve changes.
+
+    Half way, because the lowest hit's own score would leave no room for hits on other photos.
+    """
+    if len(curve.threshold) == 0:
+        return 0.0
+    f1 = 2 * curve.recall * curve.precision / np.maximum(curve.recall + curve.precision, 1e-12)
+    best = int(np.flatnonzero(f1 == f1.max())[-1])
+    below = float(curve.threshold[best + 1]) if best + 1 < len(curve.threshold) else floor
+    return (float(curve.threshold[best]) + below) / 2
+
+
+def _summary(curve: PrecisionRecall, floor: float) -> dict[str, Any]:
+    """What is kept of a validation curve: its best threshold and what that gives, and some points."""
+    threshold = _best_threshold(curve, floor)
+    recall, precision, false_per_photo = curve.at(threshold)
+    points = np.unique(np.linspace(0, max(len(curve.threshold) - 1, 0), CURVE_POINTS).astype(int))
+    points = points[: len(curve.threshold)]
+    return {
+        "photos": curve.n_photos,
+        "keypoints": curve.n_keypoints,
+        "average_precision": curve.average_precision,
+        "threshold": threshold,
+        "recall": recall,
+        "precision": precision,
+        "false_per_photo": false_per_photo,
+        "curve": [[float(curve.recall[p]), float(curve.precision[p])] for p in points],
+    }

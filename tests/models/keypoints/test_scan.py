@@ -1,0 +1,82 @@
+import numba
+import numpy as np
+import pytest
+
+from annealed.features.windows import LevelMaps, cut_windows
+from annealed.models.keypoints.scan import scan_level, score_map
+
+
+@pytest.fixture
+def maps(photo):
+    return LevelMaps(photo)
+
+
+def all_windows(photo):
+    rows, cols = np.indices(photo.shape[:2]).reshape(2, -1)
+    return cut_windows(photo, rows, cols)
+
+
+def naive_cascade(classifier, patches, floor):
+    """One window and one feature at a time, in float32, as the scan's description says."""
+    codes = classifier.codes(patches)
+    thresholds = classifier.cascade(floor)
+    scores = np.empty(len(patches), dtype=np.float32)
+    for i in range(len(patches)):
+        total = np.float32(classifier.intercept)
+        for t in range(len(codes)):
+            total = np.float32(total + classifier.tables[t, codes[t, i]])
+            if total < thresholds[t] or (t == len(codes) - 1 and total < np.float32(floor)):
+                total = np.float32(-np.inf)
+                break
+        scores[i] = total
+    return scores.reshape(-1)
+
+
+def test_exact_scan_equals_the_full_sum_on_stored_windows(make_classifier, photo, maps):
+    classifier = make_classifier()
+    found = score_map(maps, classifier, 0.0, exact=True)
+    np.testing.assert_array_equal(found.ravel(), classifier.scores(all_windows(photo)))
+
+
+@pytest.mark.parametrize("floor", [-2.0, -1.0, 0.3, 1.0])
+def test_cascade_scan_agrees_with_a_naive_twin(make_classifier, photo, maps, floor):
+    classifier = make_classifier()
+    found = score_map(maps, classifier, floor).ravel()
+    expected = naive_cascade(classifier, all_windows(photo), floor)
+    np.testing.assert_array_equal(found, expected)
+    if floor > -2:
+        assert 0 < np.isfinite(found).sum() < found.size
+
+
+def test_cascade_with_rejection_off_is_the_full_sum(make_classifier, maps):
+    classifier = make_classifier()
+    below_all_floors = score_map(maps, classifier, -1e6)
+    np.testing.assert_array_equal(below_all_floors, score_map(maps, classifier, 0.0, exact=True))
+
+
+def test_scan_level_lists_windows_above_the_floor_in_reading_order(make_classifier, maps):
+    classifier = make_classifier()
+    rows, cols, scores = scan_level(maps, classifier, 0.5, exact=True)
+    full = score_map(maps, classifier, 0.5, exact=True)
+    expected = np.argwhere(full >= 0.5)
+    np.testing.assert_array_equal(np.stack([rows, cols], axis=1), expected)
+    np.testing.assert_array_equal(scores, full[rows, cols])
+
+
+def test_scan_does_not_depend_on_the_number_of_threads(make_classifier, maps):
+    classifier = make_classifier()
+    threads = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        one = score_map(maps, classifier, 0.0)
+    finally:
+        numba.set_num_threads(threads)
+    np.testing.assert_array_equal(one, score_map(maps, classifier, 0.0))
+
+
+@pytest.mark.parametrize("width", [24, 63, 64, 65, 130])
+def test_scan_of_rows_that_do_not_fill_their_blocks(make_classifier, rng, width):
+    image = rng.integers(0, 256, size=(24, width, 3), dtype=np.uint8)
+    classifier = make_classifier(k=6)
+    found = score_map(LevelMaps(image), classifier, 0.0, exact=True)
+    np.testing.assert_array_equal(found.ravel(), classifier.scores(all_windows(image)))
