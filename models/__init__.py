@@ -1,5 +1,6 @@
 """Numbers into decisions: the annealing core, estimators, comparators, detectors and rankers."""
 
+from .boosting import LogitBoost, RankBoost
 from .estimators import (
     FSAClassifier,
     FSAClassifierCV,
@@ -16,6 +17,8 @@ __all__ = [
     "FSARanker",
     "FSARegressor",
     "FSARegressorCV",
+    "LogitBoost",
+    "RankBoost",
     "load_model",
     "plot_responses",
 ]
