@@ -59,7 +59,8 @@ class InverseSchedule:
     def cost(self, n_features: int) -> float:
         """Return the visits per sample: the area under the schedule (Table 1).
 
-        For k much smaller than M this is the table's c * M + k * n_iter, with c = 125 at mu = 0 and
-        5 at mu = 300 (n_iter = 500).
+        Iteration e visits the features that the one before left, so the first visits all M and the
+        area runs over M_0 = M, M_1, ... For k much smaller than M this is the table's
+        c * M + k * n_iter, with c = 125 at mu = 0 and 5 at mu = 300 (n_iter = 500).
         """
-        return float(self.features_kept(n_features).sum())
+        return float(n_features + self.features_kept(n_features)[:-1].sum())
