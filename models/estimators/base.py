@@ -22,6 +22,8 @@ from .preparation import prepare
 RESPONSES = ("linear", "piecewise")
 # Rows in a batch. A piecewise response builds one table per feature and batch, which wants more rows.
 AUTO_BATCH_SIZE = {"linear": 250, "piecewise": 1000}
+# More batches than this an iteration only cost time: larger samples get larger batches.
+AUTO_BATCHES = 16
 DEFAULT_SMOOTHING = SecondDifference(strength=1e-4, smoothness=1e-3)
 
 
@@ -85,7 +87,7 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             self._resolve_penalty(),
             InverseSchedule(sizes[0], self.n_iter, self.mu),
             sizes,
-            batch_size=self._resolve_batch_size(),
+            batch_size=self._resolve_batch_size(X.shape[0]),
             momentum=self.momentum,
             learning_rate=self.learning_rate,
             groups=None if groups is None else np.asarray(groups),
@@ -114,9 +116,9 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             warn(f"k = {k} exceeds the {available} {what} of X; all are kept", stacklevel=4)
         return min(int(k), available)
 
-    def _resolve_batch_size(self) -> int | None:
+    def _resolve_batch_size(self, n_samples: int) -> int | None:
         if isinstance(self.batch_size, str):
-            return AUTO_BATCH_SIZE[self.response]
+            return max(AUTO_BATCH_SIZE[self.response], n_samples // AUTO_BATCHES)
         return self.batch_size
 
     def _resolve_penalty(self) -> Penalty | None:

@@ -51,7 +51,8 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     mu : float
         Annealing rate, equation (3): the larger, the faster features leave.
     batch_size : "auto", int or None
-        Rows in a batch while features leave. "auto" is 250 (1000 for piecewise); None is all rows.
+        Rows in a batch while features leave. "auto" is 250 (1000 for piecewise) or a sixteenth of the
+        rows, whichever is more; None is all rows.
     momentum : float
         Nesterov momentum, at least 0 and below 1.
     learning_rate : "auto" or float
