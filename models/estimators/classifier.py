@@ -99,12 +99,12 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
 
     Examples
     --------
-    >>> from sklearn.datasets import make_classification
+    >>> import numpy as np
     >>> from annealed.models import FSAClassifier
-    >>> X, y = make_classification(400, 50, n_informative=3, n_redundant=0, shuffle=False, random_state=0)
-    >>> model = FSAClassifier(k=3, random_state=0).fit(X, y)
-    >>> model.get_support(indices=True)
-    array([0, 1, 2])
+    >>> X = np.random.default_rng(0).standard_normal((400, 50))
+    >>> y = np.where(X[:, 4] + X[:, 17] > 0, "yes", "no")
+    >>> FSAClassifier(k=2, random_state=0).fit(X, y).get_support(indices=True)
+    array([ 4, 17])
     """
 
     def __init__(
