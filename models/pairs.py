@@ -28,7 +28,7 @@ def comparable_pairs(grades, qid=None, *, include_ties: bool = True) -> tuple[np
     qid = np.zeros(len(grades)) if qid is None else np.asarray(qid)
     if qid.shape != grades.shape or grades.ndim != 1:
         raise DataError(f"qid and y must have one value a sample, got shapes {qid.shape} and {grades.shape}")
-    pairs = []
+    pairs = [np.empty((0, 2), dtype=np.int64)]  # no samples, no groups
     for group in np.unique(qid):
         members = np.flatnonzero(qid == group)
         first, second = np.triu_indices(len(members), k=1)
