@@ -104,7 +104,9 @@ def _parse(path: Path, lines: list[bytes], n_features: int | None) -> tuple[spar
         raise DataError(f"{path}: line {number} is not 'index:value ...' from 1 on: {reason}") from error
     if not np.isfinite(X.data).all():
         raise DataError(f"{path}: some values are not finite")
-    return sparse.csr_array(X), y
+    # 32-bit indices, which all of scikit-learn accepts.
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_array((X.data, indices, indptr), shape=X.shape), y
 
 
 def _first_bad_line(lines: list[bytes], options: dict) -> tuple[int, ValueError] | None:

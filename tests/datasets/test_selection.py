@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -44,10 +41,8 @@ SHAPES = {
 
 
 @pytest.fixture
-def root():
-    if "ANNEALED_DATA" not in os.environ:
-        pytest.skip("ANNEALED_DATA does not name the folder of the real data sets")
-    return Path(os.environ["ANNEALED_DATA"]) / "selection"
+def root(data_folder):
+    return data_folder / "selection"
 
 
 def test_every_name_is_checked():

@@ -1,4 +1,3 @@
-import numba
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -130,19 +129,12 @@ def test_constant_learners_see_what_lines_cannot(rng):
 
 
 @pytest.mark.parametrize("learner", ["linear", "constant"])
-def test_threads_do_not_change_the_result(rng, learner):
+def test_threads_do_not_change_the_result(rng, with_threads, learner):
     X = rng.standard_normal((3000, 80))
     y = (X[:, :5].sum(axis=1) + rng.standard_normal(3000) > 0).astype(int)
-    models = []
-    threads = numba.get_num_threads()
-    try:
-        for n_threads in (1, threads):
-            numba.set_num_threads(n_threads)
-            models.append(LogitBoost(n_rounds=10, learner=learner).fit(X, y))
-    finally:
-        numba.set_num_threads(threads)
-    np.testing.assert_array_equal(models[0].chosen_, models[1].chosen_)
-    np.testing.assert_array_equal(models[0].decision_function(X), models[1].decision_function(X))
+    one, two = with_threads(lambda: LogitBoost(n_rounds=10, learner=learner).fit(X, y))
+    np.testing.assert_array_equal(one.chosen_, two.chosen_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
 def test_seed_determines_the_learners_drawn(rng):

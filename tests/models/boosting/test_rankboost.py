@@ -1,4 +1,3 @@
-import numba
 import numpy as np
 import pytest
 from scipy import sparse
@@ -112,18 +111,11 @@ def test_loss_is_the_share_of_wrong_pairs(rng):
     assert model.trace_.features_used[-1] == model.support_.sum()
 
 
-def test_threads_do_not_change_the_result(rng):
+def test_threads_do_not_change_the_result(rng, with_threads):
     X, y = rng.standard_normal((500, 90)), rng.integers(0, 3, 500)
-    threads = numba.get_num_threads()
-    models = []
-    try:
-        for n_threads in (1, threads):
-            numba.set_num_threads(n_threads)
-            models.append(RankBoost(n_rounds=10).fit(X, y))
-    finally:
-        numba.set_num_threads(threads)
-    np.testing.assert_array_equal(models[0].stump_features_, models[1].stump_features_)
-    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+    one, two = with_threads(lambda: RankBoost(n_rounds=10).fit(X, y))
+    np.testing.assert_array_equal(one.stump_features_, two.stump_features_)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
 
 
 def test_sparse_equals_dense(rng):
