@@ -124,7 +124,8 @@ def read_model_file(path: str | os.PathLike, kind: str | None = None) -> ModelFi
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {}).get(METADATA_KEY)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, TypeError, ValueError) as error:
+    except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
+        # An AttributeError names a number type that NumPy does not have.
         raise DataError(f"{path}: not a safetensors model file ({error})") from None
     document = _parse_metadata(path, text)
     found = document.pop("kind")
@@ -140,7 +141,8 @@ def _parse_metadata(path: Path, text: str | None) -> dict[str, Any]:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: broken metadata ({error})") from None
-    if not isinstance(document, dict) or document.get("kind") not in LOADERS:
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or kind not in LOADERS:
         raise DataError(f"{path}: unknown kind of model; this version reads {sorted(LOADERS)}")
     if document.pop("format_version", None) != FORMAT_VERSION:
         raise DataError(f"{path}: another format version; this version reads {FORMAT_VERSION}")
