@@ -338,7 +338,7 @@ def _nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, resi
     """Move the coefficients and the intercept in place; they hold Nesterov's look-ahead point.
 
     The gradient of an intercept is the sum of its residuals. Returns how far the gradient moves a
-    coefficient at most, relative to the largest coefficient.
+    coefficient or an intercept at most, relative to the largest coefficient.
     """
     largest_push = 0.0
     largest = 0.0
@@ -356,7 +356,10 @@ def _nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, resi
         push *= step
         intercept_velocity[o] = momentum * intercept_velocity[o] - push
         intercept[o] += momentum * intercept_velocity[o] - push
-    return largest_push / largest if largest > 0 else 0.0
+        largest_push = max(largest_push, abs(push))
+    if largest_push == 0:
+        return 0.0
+    return largest_push / largest if largest > 0 else np.inf
 
 
 def _norms(beta: np.ndarray) -> np.ndarray:
