@@ -90,7 +90,10 @@ def bisect_to_size(fit, low, high, k):
 def on_support(support, model, X, y):
     """Fit a model on the supported columns; without any, every row has the same score."""
     if not support.any():
-        return Fitted(support, lambda X: np.full(X.shape[0], np.mean(y)))
+        constant = (
+            np.mean(y) if y.dtype.kind == "f" else np.bincount(y)[None] if y.max() > 1 else y.mean() - 0.5
+        )
+        return Fitted(support, lambda X: np.repeat(np.atleast_1d(constant), X.shape[0], axis=0))
     model.fit(X[:, support], y)
     score = model.decision_function if hasattr(model, "decision_function") else model.predict
     return Fitted(support, lambda X: score(X[:, support]))
@@ -124,10 +127,13 @@ def fsa(loss):
 
 
 def logitboost(learner_fraction):
-    """k rounds, as in the paper: with them its LB has the paper's detection rates."""
+    """k rounds, as in the paper: with them its LB has the paper's detection rates.
+
+    With more than two classes a round adds a learner to each; k variables is then the limit.
+    """
 
     def fit(X, y, k, seed):
-        model = LogitBoost(k, learner_fraction=learner_fraction, random_state=seed).fit(X, y)
+        model = LogitBoost(k, max_features=k, learner_fraction=learner_fraction, random_state=seed).fit(X, y)
         return Fitted(model.support_, model.decision_function)
 
     return fit
@@ -168,7 +174,7 @@ def elastic_net_sgd(X, y, k, seed):
 
     The paper does not state the share of L1; of 0.15, 0.5 and 0.85 the last one comes to its figures.
     """
-    sgd = partial(SGDClassifier, "log_loss", max_iter=1000, random_state=seed)
+    sgd = partial(SGDClassifier, "log_loss", max_iter=200, random_state=seed)
 
     def support_at(inverse_alpha):
         model = sgd(penalty="elasticnet", l1_ratio=0.85, alpha=1 / inverse_alpha)
@@ -204,6 +210,9 @@ def abess_logistic(X, y, k, seed):
     """Best subset selection by splicing, at support size k."""
     import abess
 
+    if y.max() > 1:
+        model = abess.MultinomialRegression(support_size=[k]).fit(X, y)
+        return Fitted(np.any(model.coef_ != 0, axis=1), lambda X: X @ model.coef_ + model.intercept_)
     model = abess.LogisticRegression(support_size=[k]).fit(X, y)
     return linear(np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]))
 
@@ -236,7 +245,9 @@ def _fastsparsegams(X, y, k, loss, swaps):
         options = {"penalty": "L0L2", "algorithm": "CDPSI"} | gamma
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it remarks on a single gamma
-        path = fastsparsegams.fit(np.asfortranarray(X), y, loss=loss, max_support_size=k, **options)
+        # A support as large as the number of rows ends the process (version 0.2.0).
+        most = min(k, min(X.shape) - 1)
+        path = fastsparsegams.fit(np.asfortranarray(X), y, loss=loss, max_support_size=most, **options)
     best = largest_within(np.array(path.support_size[0]), k)
     coef = path.coeff(path.lambda_0[0][best], path.gamma[0], include_intercept=True)
     coef = np.ravel(coef.toarray())
@@ -336,7 +347,7 @@ CLASSIFIERS = {
     "elastic-net": Method(elastic_net_sgd, paper="EL", multiclass=True, takes_sparse=True),
     "l2": Method(l2_sgd, paper="L2", multiclass=True, takes_sparse=True),
     "rfe": Method(rfe_logistic, multiclass=True, takes_sparse=True),
-    "abess": Method(abess_logistic, requires="abess"),
+    "abess": Method(abess_logistic, requires="abess", multiclass=True),
     "fastsparsegams": Method(fastsparsegams_logistic(swaps=False), requires="fastsparsegams"),
     "fastsparsegams-swaps": Method(fastsparsegams_logistic(swaps=True), requires="fastsparsegams"),
     "mcp": Method(pycasso_path("binomial", "mcp"), requires="pycasso", paper="MCP"),
