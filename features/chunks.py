@@ -4,12 +4,15 @@ The maps of a chunk stay in the cache of one core while feature after feature is
 for 64 windows at once. Nothing larger than the wanted output is ever made.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit
 
 from .codes import code_of
-from .hog import N_BLOCKS, N_CELLS, N_ORIENTATIONS, window_cells, window_norms
+from .hog import N_BLOCKS, N_CELLS, N_ORIENTATIONS, vote_table, window_cells, window_norms
 from .integral import window_integrals
+from .jit import LEAF
 from .maps import Layout, evaluate_run
 from .patches import PATCH_PX, WINDOW_PX
 
@@ -29,54 +32,44 @@ CHUNK_LAYOUT = Layout(
 )
 
 
-@njit(cache=True, parallel=True)
-def compute_windows(
-    patches, table, needs_hog, needs_haar, kinds, offsets, values, codes, lo, hi, scale, lowest, highest
-):
+def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extremes):
     """Compute features of stored windows, as far as they are wanted: an output without rows is not.
-
-    Task t works on the chunks t, t + TASKS, ... and has memory of its own; a chunk owns its columns of the
-    outputs.
 
     Parameters
     ----------
     patches : ndarray of shape (n_windows, 26, 26, 3), uint8
-    table : ndarray
-        `hog.vote_table`.
-    needs_hog, needs_haar : bool
-        Which maps the features read.
+    needs : tuple of two bool
+        Whether any feature is HOG, whether any is Haar.
     kinds : ndarray of shape (n_features,), uint8
     offsets : ndarray of shape (n_features, 9), int32
         For `CHUNK_LAYOUT`.
     values : ndarray of shape (n_features or 0, n_windows), float32
         Output.
     codes : ndarray of shape (n_features or 0, n_windows), uint8
-        Output, by way of lo, hi and scale (n_features,), float32: see `codes.code_scale`.
-    lowest, highest : ndarray of shape (TASKS or 0, n_features), int32
-        Output, smallest and largest value in each task, as integers in the order of the values; lowest
-        must be filled with the largest integer and highest with the smallest on entry.
+        Output, by way of `scaling`.
+    scaling : tuple of three ndarray of shape (n_features,), float32
+        As `codes.code_scale` returns them.
+    extremes : tuple of two ndarray of shape (TASKS or 0, n_features), int32
+        Output: smallest and largest value in each task, as integers in the order of the values. On entry
+        the former hold the largest integer and the latter the smallest.
     """
-    for task in prange(min(TASKS, (len(patches) + CHUNK - 1) // CHUNK)):
-        memory, block = _new_maps(), np.empty(RUN * CHUNK, dtype=np.float32)
-        for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
-            n = min(CHUNK, len(patches) - start)
-            integral, cells, norms = _fill_maps(memory, patches, start, n, table, needs_hog, needs_haar)
-            first = 0
-            while first < len(kinds):
-                last = _end_of_run(kinds, first)
-                evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, block, CHUNK)
-                if len(values):
-                    _copy_run(block, first, last, n, values, start)
-                if len(codes):
-                    _quantise_run(block, lo, hi, scale, first, last, n, codes, start)
-                if len(lowest):
-                    _widen_run(block, first, last, n, lowest[task], highest[task])
-                first = last
+
+    inputs = (patches, vote_table(), *needs, kinds, offsets)
+    outputs = (values, codes, *scaling, *extremes)
+
+    def compute(task):
+        _compute_task(task, *inputs, *outputs, _new_maps(), np.empty(RUN * CHUNK, dtype=np.float32))
+
+    # Threads of our own, because a kernel with parallel=True is compiled twice over, which takes longer
+    # than most runs of it. A task writes to its own columns and rows of the outputs.
+    tasks = range(min(TASKS, -(-len(patches) // CHUNK)))
+    with ThreadPoolExecutor(get_num_threads()) as pool:
+        for _ in pool.map(compute, tasks):
+            pass
 
 
-@njit(cache=True)
 def _new_maps():
-    """Return memory for `_fill_maps`: pixels, integral images, cells, energies, norms."""
+    """Return memory for the maps of a chunk: pixels, integral images, cells, energies and norms."""
     return (
         np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8),
         np.zeros((3, WINDOW_PX + 1, WINDOW_PX + 1, CHUNK), dtype=np.int32),
@@ -84,6 +77,42 @@ def _new_maps():
         np.zeros((3, N_CELLS**2, CHUNK), dtype=np.uint32),
         np.zeros((3, N_BLOCKS**2, CHUNK), dtype=np.float32),
     )
+
+
+@njit(cache=True, nogil=True)
+def _compute_task(
+    task,
+    patches,
+    table,
+    needs_hog,
+    needs_haar,
+    kinds,
+    offsets,
+    values,
+    codes,
+    lo,
+    hi,
+    scale,
+    lowest,
+    highest,
+    memory,
+    block,
+):
+    """Compute the wanted outputs for the chunks task, task + TASKS, ..."""
+    for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
+        n = min(CHUNK, len(patches) - start)
+        integral, cells, norms = _fill_maps(memory, patches, start, n, table, needs_hog, needs_haar)
+        first = 0
+        while first < len(kinds):
+            last = _end_of_run(kinds, first)
+            evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, block, CHUNK)
+            if len(values):
+                _copy_run(block, first, last, n, values, start)
+            if len(codes):
+                _quantise_run(block, lo, hi, scale, first, last, n, codes, start)
+            if len(lowest):
+                _widen_run(block, first, last, n, lowest[task], highest[task])
+            first = last
 
 
 @njit(cache=True)
@@ -111,7 +140,7 @@ def _fill_maps(memory, patches, start, n, table, needs_hog, needs_haar):
     return integral.ravel(), cells.ravel(), norms.ravel()
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _end_of_run(kinds, first):
     """Return the end of the features from `first` on that `evaluate_run` takes in one call."""
     last = first + 1
@@ -120,7 +149,7 @@ def _end_of_run(kinds, first):
     return last
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _copy_run(values, first, last, n, out, start):
     """Copy a run of features to out[first:last, start : start + n]."""
     start = np.uintp(start)
@@ -131,7 +160,7 @@ def _copy_run(values, first, last, n, out, start):
             out[row, start + i] = values[place + i]
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _quantise_run(values, lo, hi, scale, first, last, n, out, start):
     """Write the codes of a run of features to out[first:last, start : start + n]."""
     start = np.uintp(start)
@@ -143,7 +172,7 @@ def _quantise_run(values, lo, hi, scale, first, last, n, out, start):
             out[row, start + i] = code_of(values[place + i], low, high, factor)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _widen_run(values, first, last, n, lo, hi):
     """Lower lo and raise hi of a run of features to its values."""
     bits = values.view(np.int32)
@@ -161,7 +190,7 @@ def _widen_run(values, first, last, n, lo, hi):
 # that is set. Doing it again gives the bits back.
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _ordered(bits):
     return np.int32(bits ^ ((bits >> 31) & 0x7FFFFFFF))
 

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from .errors import DataError
+from .jit import LEAF
 
 CODE_MAX = 255
 
@@ -24,7 +25,7 @@ def code_scale(lo, hi):
     return lo, hi, np.divide(np.float32(CODE_MAX), width, out=np.zeros_like(width), where=width > 0)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def code_of(value, lo, hi, scale):
     """Return the code of a value: its rounded position in the range, clamped."""
     value = value if value > lo else lo
@@ -32,7 +33,7 @@ def code_of(value, lo, hi, scale):
     return np.uint8(np.int32((value - lo) * scale + _HALF))
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def quantise(values, lo, hi, scale, n, out, f, first):
     """Write the codes of n values of one feature to out[f, first : first + n]."""
     f, first = np.uintp(f), np.uintp(first)

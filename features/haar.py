@@ -14,10 +14,11 @@ The middle one of three rectangles counts twice, so every feature of a constant 
 import numpy as np
 from numba import njit
 
+from .jit import LEAF
 from .patches import WINDOW_PX
 
 TWO_ACROSS, TWO_DOWN, THREE_ACROSS, THREE_DOWN, FOUR = 1, 2, 3, 4, 5
-"""Kinds of feature: how the rectangles follow one another; kind 0 is HOG."""
+"""Kinds of feature, by number and arrangement of the rectangles; kind 0 is HOG. Kernels rely on the order."""
 
 GRID = {TWO_ACROSS: (1, 2), TWO_DOWN: (2, 1), THREE_ACROSS: (1, 3), THREE_DOWN: (3, 1), FOUR: (2, 2)}
 """Rows and columns of rectangles of each kind."""
@@ -100,7 +101,7 @@ def haar_corners(kind, row, col, height, width):
 # 2**18, so it is exact all the same (see integral.py).
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _two(integral, a0, a1, a2, b0, b1, b2):
     """Return A - B."""
     middle = integral[b1] - integral[a1]
@@ -108,7 +109,7 @@ def _two(integral, a0, a1, a2, b0, b1, b2):
     return np.float32(np.int32(2 * middle - ends))
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _three(integral, a0, a1, a2, a3, b0, b1, b2, b3):
     """Return A - 2 B + C."""
     inner = integral[b1] - integral[a1] - integral[b2] + integral[a2]
@@ -116,7 +117,7 @@ def _three(integral, a0, a1, a2, a3, b0, b1, b2, b3):
     return np.float32(np.int32(3 * inner - outer))
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _four(integral, a0, a1, a2, b0, b1, b2, c0, c1, c2):
     """Return A - B - C + D."""
     corners = integral[a0] + integral[a2] + integral[c0] + integral[c2]
@@ -129,7 +130,7 @@ def _four(integral, a0, a1, a2, b0, b1, b2, c0, c1, c2):
 # indices tell the compiler that none counts from the end, without which the loops are not vectorised.
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def two(integral, offsets, first, last, start, n, values, stride):
     """Write features of two rectangles."""
     for f in range(first, last):
@@ -149,7 +150,7 @@ def two(integral, offsets, first, last, start, n, values, stride):
             values[at + i] = _two(integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def three(integral, offsets, first, last, start, n, values, stride):
     """Write features of three rectangles."""
     for f in range(first, last):
@@ -163,7 +164,7 @@ def three(integral, offsets, first, last, start, n, values, stride):
             values[at + i] = _three(integral, a0 + i, a1 + i, a2 + i, a3 + i, b0 + i, b1 + i, b2 + i, b3 + i)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def four(integral, offsets, first, last, start, n, values, stride):
     """Write features of four rectangles."""
     for f in range(first, last):
@@ -190,41 +191,14 @@ def four(integral, offsets, first, last, start, n, values, stride):
             )
 
 
-@njit(cache=True)
-def haar_at(integral, kind, offsets, f, place):
-    """Return the value of feature f in one place."""
-    p = place
-    if kind in (TWO_ACROSS, TWO_DOWN):
-        return _two(
-            integral,
-            p + offsets[f, 0],
-            p + offsets[f, 1],
-            p + offsets[f, 2],
-            p + offsets[f, 3],
-            p + offsets[f, 4],
-            p + offsets[f, 5],
-        )
-    if kind == FOUR:
-        return _four(
-            integral,
-            p + offsets[f, 0],
-            p + offsets[f, 1],
-            p + offsets[f, 2],
-            p + offsets[f, 3],
-            p + offsets[f, 4],
-            p + offsets[f, 5],
-            p + offsets[f, 6],
-            p + offsets[f, 7],
-            p + offsets[f, 8],
-        )
-    return _three(
-        integral,
-        p + offsets[f, 0],
-        p + offsets[f, 1],
-        p + offsets[f, 2],
-        p + offsets[f, 3],
-        p + offsets[f, 4],
-        p + offsets[f, 5],
-        p + offsets[f, 6],
-        p + offsets[f, 7],
-    )
+@njit(**LEAF)
+def haar_at(integral, kind, o, f, p):
+    """Return the value of feature f, with offsets o[f], in the one place p."""
+    a, b, c = np.uintp(p + o[f, 0]), np.uintp(p + o[f, 1]), np.uintp(p + o[f, 2])
+    d, e, g = np.uintp(p + o[f, 3]), np.uintp(p + o[f, 4]), np.uintp(p + o[f, 5])
+    if kind <= TWO_DOWN:
+        return _two(integral, a, b, c, d, e, g)
+    h, i = np.uintp(p + o[f, 6]), np.uintp(p + o[f, 7])
+    if kind <= THREE_DOWN:
+        return _three(integral, a, b, c, d, e, g, h, i)
+    return _four(integral, a, b, c, d, e, g, h, i, np.uintp(p + o[f, 8]))

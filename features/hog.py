@@ -23,6 +23,8 @@ from functools import lru_cache
 import numpy as np
 from numba import njit, prange
 
+from .jit import LEAF
+
 N_ORIENTATIONS = 8
 CELL_PX = 6
 N_CELLS = 4
@@ -74,20 +76,20 @@ def vote_table():
     return table
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _votes(table, above, below, left, right):
     """Return the packed votes of a pixel from its four neighbours."""
     g_row, g_col = np.int64(below) - np.int64(above), np.int64(right) - np.int64(left)
     return table[np.uintp((g_row + 255) * 511 + g_col + 255)]
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _orientation(packed):
     """Return orientation b of packed votes."""
     return np.uintp((packed >> _BIN_SHIFT) & _BIN_MASK)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _unpack_row(sums, row, n, cells, energy):
     """Write n cells of one row, and the sums of their squares over the orientations, from packed sums.
 
@@ -112,7 +114,7 @@ def _unpack_row(sums, row, n, cells, energy):
 
 
 # With NumPy's rules a division does not look for zero, which is impossible here, and can be vectorised.
-@njit(cache=True, error_model="numpy")
+@njit(**LEAF, error_model="numpy")
 def _inverse_norm(e00, e01, e10, e11):
     """Return 1 / norm of a block from the energies of its cells, in float32 and always in this order."""
     upper = np.float32(e00) + np.float32(e01)
@@ -120,14 +122,14 @@ def _inverse_norm(e00, e01, e10, e11):
     return np.float32(1.0) / np.sqrt(upper + lower + _EPS_SQUARED)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _normalised(cell, inverse):
     """Return a cell's share of its block, cut off."""
     value = np.float32(cell) * inverse
     return value if value < CLIP else CLIP
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def hog(cells, norms, offsets, first, last, start, n, values, stride):
     """Write features first..last-1 of n places that follow one another in flat cells and inverse norms.
 
@@ -141,7 +143,7 @@ def hog(cells, norms, offsets, first, last, start, n, values, stride):
             values[at + i] = _normalised(cells[cell + i], norms[norm + i])
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def hog_at(cells, norms, offsets, f, place):
     """Return the value of feature f in one place."""
     return _normalised(cells[place + offsets[f, 0]], norms[place + offsets[f, 1]])
@@ -185,7 +187,7 @@ def _cell_band(padded, channel, table, first, last, cells, energy):
             _unpack_row(across, done, width - CELL_PX + 1, cells, energy)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _replace_row(padded, r, channel, table, votes, columns):
     """Take the votes of the row six rows above out of the column sums, put those of row r in."""
     for k in range(len(votes)):
@@ -229,7 +231,7 @@ def level_norms(energy, norms):
         _norm_row(energy[channel, r], energy[channel, r + CELL_PX], norms[channel, r])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**LEAF, error_model="numpy")
 def _norm_row(upper, lower, norms):
     right = np.uintp(CELL_PX)
     for k in range(len(norms) - CELL_PX):
@@ -263,7 +265,7 @@ def window_cells(pixels, table, cells, energy):
             _unpack_row(sums, cell, n, cells[channel], energy[channel])
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def _add_votes(pixels, r, c, channel, table, sums):
     """Add the votes of pixel (r, c) of every window to the packed sums (8, n)."""
     for k in range(pixels.shape[3]):

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from .errors import DataError, ParameterError
-from .haar import FOUR, THREE_ACROSS, THREE_DOWN, TWO_ACROSS, TWO_DOWN, four, haar_at, three, two
+from .haar import THREE_DOWN, TWO_DOWN, four, haar_at, three, two
 from .hog import (
     CELL_PX,
     N_ORIENTATIONS,
@@ -24,6 +24,7 @@ from .hog import (
     vote_table,
 )
 from .integral import fill_integral
+from .jit import LEAF
 from .patches import BEFORE_PX, MARGIN_PX, WINDOW_PX, check_points, check_rgb
 
 HOG = 0
@@ -148,7 +149,7 @@ def _padded(image, first, end):
     )
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def evaluate(kinds, offsets, f, integral, cells, norms, start, n, values):
     """Write the values of one feature for n windows that follow one another.
 
@@ -170,24 +171,24 @@ def evaluate(kinds, offsets, f, integral, cells, norms, start, n, values):
     evaluate_run(kinds, offsets, f, f + 1, integral, cells, norms, start, n, values, 0)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def evaluate_run(kinds, offsets, first, last, integral, cells, norms, start, n, values, stride):
     """Write features first..last-1, all of one kind, feature f to values[(f - first) * stride] and behind.
 
     A call for many features costs hardly more than a call for one, which matters for short rows.
     """
     kind = kinds[first]
-    if kind in (TWO_ACROSS, TWO_DOWN):
-        two(integral, offsets, first, last, start, n, values, stride)
-    elif kind in (THREE_ACROSS, THREE_DOWN):
-        three(integral, offsets, first, last, start, n, values, stride)
-    elif kind == FOUR:
-        four(integral, offsets, first, last, start, n, values, stride)
-    else:
+    if kind == HOG:
         hog(cells, norms, offsets, first, last, start, n, values, stride)
+    elif kind <= TWO_DOWN:
+        two(integral, offsets, first, last, start, n, values, stride)
+    elif kind <= THREE_DOWN:
+        three(integral, offsets, first, last, start, n, values, stride)
+    else:
+        four(integral, offsets, first, last, start, n, values, stride)
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def value_at(kinds, offsets, f, integral, cells, norms, place):
     """Return the value of one feature for the window that starts at entry `place` of the maps."""
     if kinds[f] == HOG:

@@ -24,7 +24,6 @@ from .hog import (
     N_BLOCKS,
     N_ORIENTATIONS,
     hog_geometry,
-    vote_table,
 )
 from .maps import HOG, LevelMaps, evaluate, value_at
 from .patches import MARGIN_PX, PATCH_PX, WINDOW_PX, check_patches, cut_windows
@@ -151,11 +150,9 @@ class WindowPool:
         return self._offsets
 
     def _run(self, patches, values=_NO_VALUES, codes=_NO_CODES, scaling=_NO_SCALING, extremes=_NO_EXTREMES):
-        """Compute whatever outputs are given; see `compute_windows`."""
+        """Compute the outputs that are given; see `compute_windows`."""
         offsets = self.offsets(CHUNK_LAYOUT)
-        compute_windows(
-            patches, vote_table(), *self.needs, self.kinds, offsets, values, codes, *scaling, *extremes
-        )
+        compute_windows(patches, self.needs, self.kinds, offsets, values, codes, scaling, extremes)
 
     def compute(self, patches, out=None):
         """Return the features of stored windows.
