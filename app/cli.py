@@ -3,11 +3,12 @@
 Heavy imports happen inside the commands, so that `annealed --help` answers at once.
 """
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from . import info
+from . import demo, detect_keypoints, info, train_detector
 from .status import report_errors
 
 app = typer.Typer(
@@ -18,7 +19,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo.command,
+    "train-detector": train_detector.command,
+    "detect-keypoints": detect_keypoints.command,
     "info": info.command,
 }
 

@@ -1,0 +1,189 @@
+"""`annealed train-detector`: train a keypoint detector from annotated photos."""
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..models.keypoints.training import TrainingResult, TrainingRule
+
+PRESETS = {
+    "paper": {"k": 1500, "rounds": 10, "hard": 20_000},
+    "fast": {"k": 300, "rounds": 4, "hard": 10_000},
+}
+
+
+class Preset(StrEnum):
+    """Sets of defaults."""
+
+    paper = "paper"
+    fast = "fast"
+
+
+class LossName(StrEnum):
+    """Losses, equations (6) to (8)."""
+
+    lorenz = "lorenz"
+    logistic = "logistic"
+    huber = "huber"
+
+
+def command(
+    data: Annotated[Path, typer.Argument(help="Folder of annotated photos: keypoints.csv and images/.")],
+    keypoint: Annotated[str, typer.Option(help="Keypoint to detect, or several with commas between them.")],
+    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, or 300 with fast.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds of mining; 10, or 4 with fast.")] = None,
+    loss: Annotated[LossName, typer.Option(help="Loss.")] = LossName.lorenz,
+    preset: Annotated[Preset, typer.Option(help="The paper's setting, or a fast one.")] = Preset.paper,
+    run: Annotated[
+        Path | None, typer.Option(help="Folder for checkpoints and the report; by default OUT with '.run'.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the run folder.")] = False,
+    hard: Annotated[
+        int | None, typer.Option(help="Most hard negatives a round adds; 20000, or 10000 with fast.")
+    ] = None,
+    scale_by: Annotated[
+        str,
+        typer.Option(
+            help="Size of an object: 'auto', 'size' (annotated), 'box', or two keypoints with a comma."
+        ),
+    ] = "auto",
+    size_range: Annotated[
+        str, typer.Option(help="Sizes, in pixels of a pyramid level, at which positives are cut.")
+    ] = "20,40",
+    validation: Annotated[float, typer.Option(help="Share of the photos that is held out.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+) -> None:
+    """Train a keypoint detector from annotated photos.
+
+    Positives are cut around the annotation, negatives are mined from all photos in rounds. An interrupted
+    run continues with --resume to the same model.
+    """
+    from ..datasets.keypoint_csv import load_keypoints
+    from ..datasets.photos import with_sizes
+    from ..models.keypoints.checkpoints import RunFolder
+    from ..models.keypoints.training import train_detector
+    from .progress import Bars, warn, warn_of_problems
+    from .status import ExitStatus, exit_with
+
+    _check_writable(out)
+    names = _names(keypoint)
+    rule = _rule(preset, k, rounds, hard, loss, size_range, validation, seed)
+    photos = load_keypoints(data)
+    warn_of_problems(photos.problems)
+    photos = with_sizes(photos, scale_by if "," not in scale_by else _pair(scale_by))
+    columns = {name: photos.keypoint_index(name) for name in names}
+    folder = RunFolder(run or out.with_name(f"{out.name}.run"))
+    with Bars() as bars:
+        try:
+            result = train_detector(
+                photos.photos, columns, rule, run=folder, resume=resume, report=bars.update
+            )
+        except KeyboardInterrupt:
+            message = f"interrupted; the same command with --resume continues the run in {folder.path}"
+            raise exit_with(message, ExitStatus.INTERRUPTED) from None
+    result.detector.save(out)
+    _write_report(folder.path / "report.html", result, data)
+    warn_of_problems(result.problems)
+    _print_summary(result)
+    n_bad = len(photos.problems) + len(result.problems)
+    warn(
+        f"{out}: written; report in {folder.path / 'report.html'}" + (f"; {n_bad} problems" if n_bad else "")
+    )
+
+
+def _rule(
+    preset: Preset,
+    k: int | None,
+    rounds: int | None,
+    hard: int | None,
+    loss: LossName,
+    size_range: str,
+    validation: float,
+    seed: int,
+) -> "TrainingRule":
+    """The options as one rule."""
+    from ..models.keypoints.fitting import FitRule
+    from ..models.keypoints.targets import TargetRule
+    from ..models.keypoints.training import TrainingRule
+
+    defaults = PRESETS[preset.value]
+    return TrainingRule(
+        rounds=defaults["rounds"] if rounds is None else rounds,
+        n_hard=defaults["hard"] if hard is None else hard,
+        validation=validation,
+        seed=seed,
+        fit=replace(FitRule(), k=defaults["k"] if k is None else k, loss=loss.value),
+        targets=TargetRule(size_range_px=_two_numbers(size_range)),
+    )
+
+
+def _names(text: str) -> list[str]:
+    from ..features.errors import ParameterError
+
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) or len(set(names)) != len(names):
+        raise ParameterError(f"--keypoint is {text!r}; accepted are different names with commas between them")
+    return names
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from ..features.errors import ParameterError
+
+    names = _names(text)
+    if len(names) != 2:
+        raise ParameterError(f"--scale-by is {text!r}; accepted are two keypoints with a comma between them")
+    return names[0], names[1]
+
+
+def _two_numbers(text: str) -> tuple[float, float]:
+    from ..features.errors import ParameterError
+
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--size-range is {text!r}; accepted are two numbers such as 20,40") from None
+    return low, high
+
+
+def _check_writable(out: Path) -> None:
+    """Complain before the training, not after it."""
+    from ..features.errors import DataError
+
+    if out.is_dir():
+        raise DataError(f"{out}: is a folder; --out names the model file to write")
+    if not out.parent.is_dir():
+        raise DataError(f"{out.parent}: no such folder to write the model into")
+
+
+def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
+    from .page import Page
+    from .training_report import add_times, add_training
+
+    names = ", ".join(result.detector.keypoint_names)
+    page = Page(f"Detector of {names}", f"Trained on {data}.")
+    add_training(page, result)
+    add_times(page, result)
+    path.write_text(page.render(), encoding="utf-8")
+
+
+def _print_summary(result: "TrainingResult") -> None:
+    """Print one line a keypoint, and seconds by phase."""
+    last = result.rounds[-1].record["validation"]
+    for i, (classifier, scores) in enumerate(zip(result.detector.classifiers, last, strict=True)):
+        positives = sum(len(r.positives[i]) for r in result.rounds)
+        negatives = sum(len(r.negatives[i]) for r in result.rounds)
+        line = f"{classifier.keypoint}: {len(classifier.pool)} features, {positives} positives, "
+        line += f"{negatives} negatives"
+        if scores["photos"]:
+            line += (
+                f"; on {scores['photos']} held-out photos average precision "
+                f"{scores['average_precision']:.3f}, recall {scores['recall']:.3f} at precision "
+                f"{scores['precision']:.3f}"
+            )
+        print(line)
+    print("seconds: " + ", ".join(f"{name} {value:.1f}" for name, value in result.phases.seconds.items()))
