@@ -21,7 +21,7 @@ import numba
 import numpy as np
 from paper_tables import REGRESSION_ROWS, ROWS, TABLE_2, TABLE_3, TABLE_4
 from peers import CLASSIFIERS, REGRESSORS
-from results import Results, markdown_table, mean_and_error, numbers, seconds, with_error
+from results import Results, markdown_table, mean_and_error, numbers, seconds, share_error, with_error
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 from threadpoolctl import threadpool_limits
 
@@ -178,6 +178,8 @@ def verdicts(results, number, n_samples, k):
         if best is None:
             continue
         mean, error = mean_and_error(values)
+        if key == "dr":
+            error = 100 * share_error(values / 100)
         # The paper prints two or three digits; half of its last one is no difference.
         last_digit = {"dr": 1, "pcd": 0.1, "auc": 0.001, "rmse": 0.01}[key]
         short = best - sign * mean - last_digit / 2 - np.nan_to_num(error)

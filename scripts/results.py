@@ -77,6 +77,12 @@ def mean_and_error(values):
     return values.mean(), error
 
 
+def share_error(hits):
+    """Return the standard error of a share of hits (0 or 1), above zero even if all or none are hits."""
+    share = (hits.sum() + 1) / (len(hits) + 2)
+    return np.sqrt(share * (1 - share) / (len(hits) + 2))
+
+
 def with_error(values, digits):
     """Write mean +- standard error, or a dash where nothing was measured."""
     mean, error = mean_and_error(values)
