@@ -9,12 +9,13 @@ from .jit import LEAF
 CODE_MAX = 255
 
 _HALF = np.float32(0.5)
+_NARROWEST = np.float32(1e-30)
 
 
 def code_scale(lo, hi):
     """Return lo, hi and the factor that turns a value above lo into a code, all float32.
 
-    A feature that never varies has factor 0: all its codes are 0.
+    A feature that never varies, or too little for float32 to tell, has factor 0: all its codes are 0.
     """
     lo, hi = np.asarray(lo, dtype=np.float32), np.asarray(hi, dtype=np.float32)
     if lo.shape != hi.shape or lo.ndim != 1:
@@ -22,7 +23,7 @@ def code_scale(lo, hi):
     if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (lo <= hi).all()):
         raise DataError("lo and hi must be finite, with lo <= hi")
     width = hi - lo
-    return lo, hi, np.divide(np.float32(CODE_MAX), width, out=np.zeros_like(width), where=width > 0)
+    return lo, hi, np.divide(np.float32(CODE_MAX), width, out=np.zeros_like(width), where=width > _NARROWEST)
 
 
 @njit(**LEAF)

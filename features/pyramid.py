@@ -98,8 +98,7 @@ def gaussian_pyramid(image, *, scales_per_octave=4, min_size=WINDOW_PX, max_scal
     step = _first_step(max_scale, scales_per_octave)
     while True:
         scale = 2.0 ** (-step / scales_per_octave)
-        shape = tuple(max(round(side * scale), 1) for side in image.shape[:2])
-        if min(shape) < max(min_size, 1) or scale < min_scale:
+        if min(_size(image.shape, scale)) < min_size or scale < min_scale * (1 - 1e-9):
             return levels
         while base_octave + 1 < step / scales_per_octave:
             base_octave += 1
@@ -125,9 +124,14 @@ def _first_step(max_scale, scales_per_octave):
     return int(np.ceil(-np.log2(max_scale) * scales_per_octave - 1e-9))
 
 
+def _size(photo_shape, scale):
+    """Return height and width of a level, in whole pixels."""
+    return round(photo_shape[0] * scale), round(photo_shape[1] * scale)
+
+
 def _resized(base, photo_shape, scale, factor):
     """Return the base shrunk by a factor to its size at a scale of the photo, blurred first if it shrinks."""
-    height, width = (max(round(side * scale), 1) for side in photo_shape[:2])
+    height, width = _size(photo_shape, scale)
     if (height, width) == base.shape[:2]:
         return base
     if factor > 1:
