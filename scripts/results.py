@@ -33,7 +33,7 @@ class Results:
     def add(self, **row):
         """Append a row and flush it to the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = not self.path.exists()
+        new = not self.path.exists() or self.path.stat().st_size == 0
         row = {column: str(row[column]) for column in self.columns}
         with self.path.open("a", newline="") as file:
             writer = csv.DictWriter(file, self.columns)
@@ -52,16 +52,20 @@ class Results:
         return tuple(row[column] for column in self.columns[: self._n_keys])
 
     def _read(self):
-        if not self.path.exists():
+        if not self.path.exists() or self.path.stat().st_size == 0:
             return []
+        content = self.path.read_bytes()
+        # A line cut short by an interruption has no end: it goes, and is measured again.
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            self.path.write_bytes(whole)
         with self.path.open(newline="") as file:
             reader = csv.DictReader(file)
             if tuple(reader.fieldnames or ()) != self.columns:
                 raise SystemExit(
                     f"{self.path} has other columns than {', '.join(self.columns)}; move it away"
                 )
-            # A line cut short by an interruption is measured again.
-            return [row for row in reader if None not in row.values()]
+            return list(reader)
 
 
 def numbers(rows, column):

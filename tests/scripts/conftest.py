@@ -1,0 +1,19 @@
+from pathlib import Path
+
+import numba
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+@pytest.fixture(autouse=True)
+def scripts_on_path(monkeypatch):
+    """Scripts import each other by their bare names, as when one of them is run."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+
+
+@pytest.fixture(autouse=True)
+def same_threads_afterwards():
+    before = numba.get_num_threads()
+    yield
+    numba.set_num_threads(before)
