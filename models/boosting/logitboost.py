@@ -122,8 +122,9 @@ class LogitBoost(SelectorMixin, ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        used = weight > 0
-        X, y, weight = X[used], y[used], weight[used]
+        if not weight.all():
+            counts = weight > 0
+            X, y, weight = X[counts], y[counts], weight[counts]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(f"y holds {len(self.classes_)} class; LogitBoost needs at least two classes")
