@@ -97,8 +97,9 @@ def _render(
     page = Page(
         "Feature selection with annealing: a keypoint detector",
         f"Trained on {N_TRAINING} photos with one to three faces each, two keypoints at once, no GPU. The "
-        "photos are composed: one astronaut's head, turned, scaled, mirrored and relit, on pictures that come with "
-        "scikit-image. It shows how training and detection work, not how good a face detector can be.",
+        "photos are composed: one astronaut's head, turned, scaled, mirrored and relit, on pictures that "
+        "come with scikit-image. It shows how training and detection work, not how good a face detector "
+        "can be.",
     )
     page.heading("Found in photos that were not trained on")
     page.text(

@@ -46,6 +46,10 @@ def command(
     hard: Annotated[
         int | None, typer.Option(help="Most hard negatives a round adds; 20000, or 10000 with fast.")
     ] = None,
+    random: Annotated[int, typer.Option(help="Random negatives to begin with.")] = 20_000,
+    haar: Annotated[
+        int | None, typer.Option(help="Haar features drawn at random to choose from; all by default.")
+    ] = None,
     scale_by: Annotated[
         str,
         typer.Option(
@@ -72,7 +76,8 @@ def command(
 
     _check_writable(out)
     names = _names(keypoint)
-    rule = _rule(preset, k, rounds, hard, loss, size_range, validation, seed)
+    rule = _rule(preset, k, rounds, hard, loss, size_range)
+    rule = replace(rule, n_random=random, n_haar=haar, validation=validation, seed=seed)
     photos = load_keypoints(data)
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_by if "," not in scale_by else _pair(scale_by))
@@ -103,10 +108,8 @@ def _rule(
     hard: int | None,
     loss: LossName,
     size_range: str,
-    validation: float,
-    seed: int,
 ) -> "TrainingRule":
-    """The options as one rule."""
+    """The preset, with whatever options change of it."""
     from ..models.keypoints.fitting import FitRule
     from ..models.keypoints.targets import TargetRule
     from ..models.keypoints.training import TrainingRule
@@ -115,8 +118,6 @@ def _rule(
     return TrainingRule(
         rounds=defaults["rounds"] if rounds is None else rounds,
         n_hard=defaults["hard"] if hard is None else hard,
-        validation=validation,
-        seed=seed,
         fit=replace(FitRule(), k=defaults["k"] if k is None else k, loss=loss.value),
         targets=TargetRule(size_range_px=_two_numbers(size_range)),
     )

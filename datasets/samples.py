@@ -177,6 +177,9 @@ def _compose(
 ) -> Photo:
     points: list[np.ndarray] = []
     boxes: list[np.ndarray] = []
+    # at three quarters of the photo's size a tilted head still fits, so every photo has a face
+    largest = 0.75 * min(c / h for c, h in zip(canvas.shape[:2], head.mask.shape, strict=True))
+    eye_distances = eye_distances[0], min(eye_distances[1], head.eye_distance * largest)
     for _ in range(int(rng.integers(1, max_faces + 1))):
         pixels, mask, face_points = _pose_head(head, eye_distances, rng)
         place = _free_place(mask.shape, canvas.shape[:2], boxes, rng)

@@ -43,6 +43,11 @@ def test_sample_points_are_upright_and_inside_their_box(photos):
             assert size == pytest.approx(np.linalg.norm(points[left_eye] - points[right_eye]))
 
 
+def test_every_sample_photo_has_a_face_however_small():
+    for photo in make_sample_photos(20, shape=(200, 200), max_faces=1, seed=3):
+        assert len(photo.object_names) == 1
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_pose_head_moves_points_with_the_pixels(seed):
     """A bright dot painted on a keypoint is found again where the posed keypoint is said to be."""

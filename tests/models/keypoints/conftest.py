@@ -7,11 +7,6 @@ from annealed.features.windows import WindowPool
 from annealed.models.keypoints.classifier import KeypointClassifier
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
 @pytest.fixture(scope="session")
 def make_classifier():
     """Return a function that makes a classifier of random features and responses."""

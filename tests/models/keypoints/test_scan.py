@@ -1,4 +1,3 @@
-import numba
 import numpy as np
 import pytest
 
@@ -63,15 +62,10 @@ def test_scan_level_lists_windows_above_the_floor_in_reading_order(make_classifi
     np.testing.assert_array_equal(scores, full[rows, cols])
 
 
-def test_scan_does_not_depend_on_the_number_of_threads(make_classifier, maps):
+def test_scan_does_not_depend_on_the_number_of_threads(make_classifier, maps, with_threads):
     classifier = make_classifier()
-    threads = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
-        one = score_map(maps, classifier, 0.0)
-    finally:
-        numba.set_num_threads(threads)
-    np.testing.assert_array_equal(one, score_map(maps, classifier, 0.0))
+    one, two = with_threads(lambda: score_map(maps, classifier, 0.0))
+    np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("width", [24, 63, 64, 65, 130])

@@ -1,0 +1,68 @@
+"""A small annotated data set on disk and a model trained on it through the front door."""
+
+import csv
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from annealed.app.cli import app
+from annealed.datasets.samples import KEYPOINT_NAMES, make_sample_photos
+
+QUICK = [
+    "-k",
+    "15",
+    "--rounds",
+    "1",
+    "--hard",
+    "80",
+    "--random",
+    "400",
+    "--haar",
+    "150",
+    "--validation",
+    "0.2",
+]
+
+
+def invoke(*arguments):
+    """Run the command line."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def annealed():
+    """The command line as a function."""
+    return invoke
+
+
+@pytest.fixture(scope="session")
+def photo_folder(tmp_path_factory):
+    """Five annotated photos in the CSV form."""
+    folder = tmp_path_factory.mktemp("photos")
+    (folder / "images").mkdir()
+    with open(folder / "keypoints.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["image", "face", "keypoint", "x", "y"])
+        for photo in make_sample_photos(5, shape=(200, 220), max_faces=1):
+            Image.fromarray(photo.read()).save(folder / "images" / f"{photo.name}.png")
+            for face, points in zip(photo.object_names, photo.points, strict=True):
+                for name, (row, col) in zip(KEYPOINT_NAMES, points, strict=True):
+                    writer.writerow([f"{photo.name}.png", face, name, col, row])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(photo_folder, tmp_path_factory):
+    """The result of training two keypoints, and the model file."""
+    model = tmp_path_factory.mktemp("model") / "model.safetensors"
+    result = invoke(
+        "train-detector", photo_folder, "--keypoint", "left_eye_center,chin", "--out", model, *QUICK
+    )
+    return result, model
+
+
+@pytest.fixture
+def quick():
+    """Options of a training that takes seconds."""
+    return QUICK

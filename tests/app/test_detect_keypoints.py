@@ -1,0 +1,169 @@
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from annealed.datasets.images import read_image
+from annealed.models import FSARegressor
+from annealed.models.estimators.persistence import save
+from annealed.models.store import load_model
+
+
+@pytest.fixture
+def model(trained):
+    return trained[1]
+
+
+@pytest.fixture
+def photo(photo_folder):
+    return sorted((photo_folder / "images").iterdir())[0]
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_detect_keypoints_prints_what_detect_finds(annealed, model, photo):
+    result = annealed("detect-keypoints", photo, "--model", model, "--threshold", "-0.5")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[0] == "image,face,keypoint,x,y,scale,score"
+    found = load_model(model).detect(read_image(photo), threshold=-0.5)
+    rows = rows_of(result.stdout)
+    assert len(rows) == len(found) > 0
+    for i, row in enumerate(rows):
+        assert row["image"] == str(photo)
+        assert row["face"] == ""
+        assert row["keypoint"] == found.keypoint[i]
+        numbers = [float(row[name]) for name in ("x", "y", "scale", "score")]
+        expected = [found.x[i], found.y[i], found.scale[i], found.score[i]]
+        assert numbers == pytest.approx(expected, abs=0.006)
+    assert f"{len(found)} detections in 1 photos" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [("csv", "detections.csv"), ("json", "detections.json"), ("coco", "detections.coco.json")],
+)
+def test_detect_keypoints_writes_pictures_and_a_file(annealed, model, photo_folder, tmp_path, form, name):
+    result = annealed(
+        "detect-keypoints",
+        photo_folder / "images",
+        "--model",
+        model,
+        "--out",
+        tmp_path / "out",
+        "--format",
+        form,
+    )
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    stems = {p.stem for p in (photo_folder / "images").iterdir()}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {f"{stem}.png" for stem in stems} | {name}
+    assert read_image(tmp_path / "out" / f"{min(stems)}.png").shape == (600, 660, 3)
+
+
+def test_detect_keypoints_formats_agree(annealed, model, photo_folder):
+    texts = {
+        form: annealed(
+            "detect-keypoints",
+            photo_folder / "images",
+            "--model",
+            model,
+            "--format",
+            form,
+            "--threshold",
+            "-0.5",
+        ).stdout
+        for form in ("csv", "json", "coco")
+    }
+    rows = rows_of(texts["csv"])
+    listed = [(p["image"], d["keypoint"], d["x"]) for p in json.loads(texts["json"]) for d in p["detections"]]
+    assert listed == [(row["image"], row["keypoint"], float(row["x"])) for row in rows]
+    coco = json.loads(texts["coco"])
+    names = coco["categories"][0]["keypoints"]
+    files = {image["id"]: image["file_name"] for image in coco["images"]}
+    unpacked = []
+    for annotation in coco["annotations"]:
+        triples = np.array(annotation["keypoints"]).reshape(-1, 3)
+        (place,) = np.flatnonzero(triples[:, 2])
+        unpacked.append((files[annotation["image_id"]], names[place], triples[place, 0]))
+    assert unpacked == listed
+
+
+def test_detect_keypoints_skips_and_counts_bad_photos(annealed, model, photo, tmp_path):
+    (tmp_path / "empty.jpg").write_bytes(b"")
+    (tmp_path / "words.png").write_text("hello")
+    (tmp_path / "cut.png").write_bytes(photo.read_bytes()[:5000])
+    Image.new("RGB", (10, 12)).save(tmp_path / "tiny.png")
+    (tmp_path / "whole.png").write_bytes(photo.read_bytes())
+    result = annealed("detect-keypoints", tmp_path, tmp_path / "gone.png", "--model", model)
+    assert result.exit_code == 0, result.stderr
+    for name in ("empty.jpg", "words.png", "cut.png", "tiny.png", "gone.png"):
+        assert sum(name in line for line in result.stderr.splitlines()) == 1
+    assert "in 1 photos, 5 skipped" in result.stderr
+    assert {row["image"] for row in rows_of(result.stdout)} <= {str(tmp_path / "whole.png")}
+
+
+@pytest.mark.parametrize("mode", ["L", "RGBA", "P", "CMYK", "I;16", "1"])
+def test_detect_keypoints_accepts_every_kind_of_picture(annealed, model, photo, tmp_path, mode):
+    picture = Image.open(photo)
+    if mode == "I;16":
+        picture = Image.fromarray(np.asarray(picture.convert("L")).astype(np.uint16) * 257)
+    else:
+        picture = picture.convert(mode)
+    picture.save(tmp_path / "a.tiff")
+    assert annealed("detect-keypoints", tmp_path / "a.tiff", "--model", model).exit_code == 0
+
+
+def test_detect_keypoints_coordinates_follow_exif(annealed, model, photo, tmp_path):
+    """A photo stored upside down, and marked so, gives the same detections."""
+    exif = Image.Exif()
+    exif[0x0112] = 3
+    Image.fromarray(read_image(photo)[::-1, ::-1]).save(tmp_path / "turned.png", exif=exif)
+    options = ["--model", model, "--threshold", "-0.5"]
+    upright = rows_of(annealed("detect-keypoints", photo, *options).stdout)
+    turned = rows_of(annealed("detect-keypoints", tmp_path / "turned.png", *options).stdout)
+    assert [row["x"] for row in upright] == [row["x"] for row in turned] != []
+
+
+def check_refused(result, message):
+    assert result.exit_code == 2, result.stderr
+    assert result.stdout == ""
+    assert message in result.stderr.splitlines()[-1]
+    assert "Traceback" not in result.stderr
+
+
+def test_detect_keypoints_no_photo_usable(annealed, model, tmp_path):
+    result = annealed("detect-keypoints", tmp_path / "a.png", tmp_path / "b.png", "--model", model)
+    check_refused(result, "none of the 2 photos could be used")
+
+
+def test_detect_keypoints_empty_folder_and_pattern(annealed, model, tmp_path):
+    check_refused(annealed("detect-keypoints", tmp_path, "--model", model), "no picture in this folder")
+    check_refused(annealed("detect-keypoints", tmp_path / "*.jpg", "--model", model), "matches no file")
+
+
+def test_detect_keypoints_bad_model(annealed, photo, tmp_path, rng):
+    check_refused(
+        annealed("detect-keypoints", photo, "--model", tmp_path / "no.safetensors"), "no such model file"
+    )
+    (tmp_path / "words.safetensors").write_text("hello")
+    result = annealed("detect-keypoints", photo, "--model", tmp_path / "words.safetensors")
+    check_refused(result, "not a safetensors model file")
+    X = rng.standard_normal((40, 5))
+    save(FSARegressor(k=2).fit(X, X[:, 1]), tmp_path / "other.safetensors")
+    result = annealed("detect-keypoints", photo, "--model", tmp_path / "other.safetensors")
+    check_refused(result, "not a keypoint detector")
+
+
+def test_detect_keypoints_threshold_not_finite(annealed, model, photo):
+    result = annealed("detect-keypoints", photo, "--model", model, "--threshold", "nan")
+    check_refused(result, "threshold must be a finite number")
+
+
+def test_detect_keypoints_out_is_a_file(annealed, model, photo, tmp_path):
+    (tmp_path / "out").write_text("in the way")
+    check_refused(annealed("detect-keypoints", photo, "--model", model, "--out", tmp_path / "out"), "out")
