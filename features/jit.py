@@ -1,6 +1,8 @@
 """How the smallest kernels are compiled."""
 
-LEAF = {"cache": True, "_nrt": False}
+from typing import Any
+
+LEAF: dict[str, Any] = {"cache": True, "_nrt": False}
 """Options of `numba.njit` for kernels that allocate nothing: ``@njit(**LEAF)``.
 
 Without them numba counts references to every array at every call, with atomic operations that take a
