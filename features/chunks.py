@@ -133,10 +133,10 @@ def _fill_maps(memory, patches, start, n, table, needs_hog, needs_haar):
                 for channel in range(3):
                     pixels[r, c, channel, i] = patches[start + i, r, c, channel]
     if needs_haar:
-        window_integrals(pixels, integral)
+        window_integrals(pixels, n, integral)
     if needs_hog:
-        window_cells(pixels, table, cells, energy)
-        window_norms(energy, norms)
+        window_cells(pixels, n, table, cells, energy)
+        window_norms(energy, n, norms)
     return integral.ravel(), cells.ravel(), norms.ravel()
 
 

@@ -240,20 +240,20 @@ def _norm_row(upper, lower, norms):
 
 
 @njit(cache=True)
-def window_cells(pixels, table, cells, energy):
+def window_cells(pixels, n, table, cells, energy):
     """Fill the cell sums of n windows side by side, and their energies.
 
     Parameters
     ----------
-    pixels : ndarray of shape (26, 26, 3, n), uint8
+    pixels : ndarray of shape (26, 26, 3, >= n), uint8
+    n : int
     table : ndarray
         `vote_table`.
-    cells : ndarray of shape (3, 8, 16, n), uint16
+    cells : ndarray of shape (3, 8, 16, >= n), uint16
         Output; the 4 x 4 cells row by row.
-    energy : ndarray of shape (3, 16, n), uint32
+    energy : ndarray of shape (3, 16, >= n), uint32
         Output.
     """
-    n = pixels.shape[3]
     sums = np.empty((N_ORIENTATIONS, n), dtype=np.uint32)
     for channel in range(3):
         for cell in range(N_CELLS * N_CELLS):
@@ -261,14 +261,14 @@ def window_cells(pixels, table, cells, energy):
             top, left = cell // N_CELLS * CELL_PX, cell % N_CELLS * CELL_PX
             for r in range(top, top + CELL_PX):
                 for c in range(left, left + CELL_PX):
-                    _add_votes(pixels, r, c, channel, table, sums)
+                    _add_votes(pixels, r, c, channel, n, table, sums)
             _unpack_row(sums, cell, n, cells[channel], energy[channel])
 
 
 @njit(**LEAF)
-def _add_votes(pixels, r, c, channel, table, sums):
-    """Add the votes of pixel (r, c) of every window to the packed sums (8, n)."""
-    for k in range(pixels.shape[3]):
+def _add_votes(pixels, r, c, channel, n, table, sums):
+    """Add the votes of pixel (r, c) of n windows to the packed sums (8, n)."""
+    for k in range(n):
         i = np.uintp(k)
         packed = _votes(
             table,
@@ -281,12 +281,12 @@ def _add_votes(pixels, r, c, channel, table, sums):
 
 
 @njit(cache=True, error_model="numpy")
-def window_norms(energy, norms):
-    """Fill the inverse norms (3, 9, n) of the blocks of n windows from their cells' energies (3, 16, n)."""
+def window_norms(energy, n, norms):
+    """Fill the inverse norms (3, 9, >= n) of n windows from the energies (3, 16, >= n) of their cells."""
     for channel in range(3):
         for block in range(N_BLOCKS * N_BLOCKS):
             cell = block // N_BLOCKS * N_CELLS + block % N_BLOCKS
-            for k in range(norms.shape[2]):
+            for k in range(n):
                 i = np.uintp(k)
                 norms[channel, block, i] = _inverse_norm(
                     energy[channel, cell, i],

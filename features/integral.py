@@ -51,17 +51,23 @@ def fill_integral(image, out):
 
 
 @njit(cache=True)
-def window_integrals(pixels, out):
-    """Fill the integral images (3, 25, 25, n) of n windows side by side from their pixels (26, 26, 3, n).
+def window_integrals(pixels, n, out):
+    """Fill the integral images of n windows side by side.
 
-    Row and column 0 of `out` must be zero on entry; the pixels around the windows are left out.
+    Parameters
+    ----------
+    pixels : ndarray of shape (26, 26, 3, >= n), uint8
+        The pixels around the 24 x 24 windows are left out.
+    n : int
+    out : ndarray of shape (3, 25, 25, >= n), int32
+        Output; row and column 0 must be zero on entry.
     """
-    n = pixels.shape[3]
     row_sum = np.empty(n, dtype=np.int32)
     for channel in range(3):
         for r in range(1, out.shape[1]):
             row_sum[:] = 0
             for c in range(1, out.shape[2]):
-                for i in range(n):
+                for k in range(n):
+                    i = np.uintp(k)
                     row_sum[i] += pixels[r, c, channel, i]
                     out[channel, r, c, i] = out[channel, r - 1, c, i] + row_sum[i]

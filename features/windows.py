@@ -241,8 +241,10 @@ class WindowPool:
         row : int
         out : ndarray of shape (W,), float32
         """
-        offsets, start, n = self.offsets(maps.layout), row * maps.stride, maps.shape[1]
-        evaluate(self.kinds, offsets, feature, maps.integral, maps.cells, maps.norms, start, n, out)
+        out = _output(out, (maps.shape[1],), np.float32)
+        start = maps.starts(row, 0)[0]
+        offsets = self.offsets(maps.layout)
+        evaluate(self.kinds, offsets, feature, maps.integral, maps.cells, maps.norms, start, len(out), out)
 
 
 def _described(channel, kind, geometry):

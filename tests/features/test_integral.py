@@ -46,6 +46,7 @@ def test_rectangles_stay_exact_where_the_integral_wraps_around():
 def test_windows_side_by_side_equal_single_ones(rng):
     patches = rng.integers(0, 256, (4, 26, 26, 3), dtype=np.uint8)
     out = np.zeros((3, 25, 25, 4), dtype=np.int32)
-    window_integrals(np.ascontiguousarray(patches.transpose(1, 2, 3, 0)), out)
-    for i, patch in enumerate(patches):
+    window_integrals(np.ascontiguousarray(patches.transpose(1, 2, 3, 0)), 3, out)
+    for i, patch in enumerate(patches[:3]):
         assert np.array_equal(out[..., i], integral_image(patch[1:-1, 1:-1]))
+    assert not out[..., 3].any()  # the fourth was not asked for
