@@ -18,6 +18,7 @@ from .scan import scan_level
 
 KIND = "keypoint-detector"
 MAX_FEATURES = 1_000_000
+BAND_ROWS = 96
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,9 @@ class KeypointDetector:
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
         floors = [c.threshold if threshold is None else threshold for c in self.classifiers]
         found: list[list[np.ndarray]] = [[] for _ in self.classifiers]
-        for level, maps in with_maps(levels, self.classifiers):
+        for index, maps in scanned_bands(levels, self.classifiers):
             for classifier, floor, columns in zip(self.classifiers, floors, found, strict=True):
-                columns.append(_windows_of_level(level, maps, classifier, floor, exact))
+                columns.append(_found_windows(levels[index], maps, classifier, floor, exact))
         parts = []
         for classifier, columns in zip(self.classifiers, found, strict=True):
             x, y, scale, score = np.concatenate(columns, axis=1)
@@ -184,17 +185,33 @@ class KeypointDetector:
         )
 
 
-def with_maps(
+def scanned_bands(
     levels: Sequence[Level], classifiers: Sequence[KeypointClassifier]
-) -> Iterator[tuple[Level, LevelMaps]]:
-    """Yield the levels of a photo with the maps that the classifiers read."""
+) -> Iterator[tuple[int, LevelMaps]]:
+    """Yield bands of rows of all levels, with the maps that the classifiers read.
+
+    A band's maps stay in the cache of the processor, and their memory is that of the band before: use
+    each band before asking for the next.
+
+    Yields
+    ------
+    index : int
+        Of the level.
+    maps : LevelMaps
+        `maps.first_row` is the band's first row on the level.
+    """
     hog = any(classifier.pool.needs[0] for classifier in classifiers)
     haar = any(classifier.pool.needs[1] for classifier in classifiers)
-    for level in levels:
-        yield level, LevelMaps(level.image, hog=hog, haar=haar)
+    maps = None
+    for index, level in enumerate(levels):
+        height = level.image.shape[0]
+        for first in range(0, height, BAND_ROWS):
+            rows = first, min(first + BAND_ROWS, height)
+            maps = LevelMaps(level.image, rows=rows, hog=hog, haar=haar, reuse=maps)
+            yield index, maps
 
 
-def _windows_of_level(
+def _found_windows(
     level: Level, maps: LevelMaps, classifier: KeypointClassifier, floor: float, exact: bool
 ) -> np.ndarray:
     """x, y, scale and score of the windows above the floor, (4, n) float64 in photo pixels."""

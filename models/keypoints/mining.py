@@ -12,7 +12,7 @@ import numpy as np
 from ...features.pyramid import Level
 from ...features.windows import PATCH_PX, cut_windows
 from .classifier import KeypointClassifier
-from .detector import with_maps
+from .detector import scanned_bands
 from .scan import score_map
 from .targets import KeypointTargets, TargetRule, negative_mask, positive_windows
 
@@ -117,13 +117,32 @@ class HardestNegatives:
         self._scores = [np.empty(0, dtype=np.float32)]
         self._n_held = 0
 
-    def wanted(self, photo: int, index: int, scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the places of a level, (n, 2) int64, that may be among the hardest."""
-        places = _places(np.flatnonzero(mask & (scores >= self.floor)), mask.shape[1])
+    def wanted(
+        self, photo: int, index: int, first_row: int, scores: np.ndarray, mask: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which windows of a band of a level may be among the hardest.
+
+        Parameters
+        ----------
+        photo, index, first_row : int
+            The photo, the level, and the level's row that the band begins with.
+        scores, mask : ndarray of shape (h, w)
+            Scores, and which windows are negatives.
+
+        Returns
+        -------
+        places : ndarray of shape (n, 2), int64
+            (row, col) on the level.
+        scores : ndarray of shape (n,), float32
+        """
+        flat = np.flatnonzero(mask & (scores >= self.floor))
+        places = _places(flat, mask.shape[1])
+        places[:, 0] += first_row
         keys = np.empty((len(places), KEY_COLUMNS), dtype=np.int32)
         keys[:, :2] = photo, index
         keys[:, 2:] = places
-        return places[~np.isin(_packed(keys), self._known)]
+        new = ~np.isin(_packed(keys), self._known)
+        return places[new], scores.ravel()[flat[new]]
 
     def add(self, examples: Examples, scores: np.ndarray) -> None:
         """Take candidates in; raises the floor once there are more than enough."""
@@ -177,12 +196,12 @@ def mine_photo(
         Windows scanned, those of all keypoints together.
     """
     n_scanned = 0
-    for index, (level, maps) in enumerate(with_maps(levels, classifiers)):
-        for classifier, wanted, collector in zip(classifiers, targets, collectors, strict=True):
+    masks = [[negative_mask(wanted, rule, level) for level in levels] for wanted in targets]
+    for index, maps in scanned_bands(levels, classifiers):
+        rows = slice(maps.first_row, maps.first_row + maps.shape[0])
+        for classifier, mask, collector in zip(classifiers, masks, collectors, strict=True):
             scores = score_map(maps, classifier, float(collector.floor))
-            mask = negative_mask(wanted, rule, level)
-            places = collector.wanted(photo, index, scores, mask)
-            examples = cut_examples(photo, index, level, places)
-            collector.add(examples, scores[places[:, 0], places[:, 1]])
+            places, wanted_scores = collector.wanted(photo, index, maps.first_row, scores, mask[index][rows])
+            collector.add(cut_examples(photo, index, levels[index], places), wanted_scores)
             n_scanned += scores.size
     return n_scanned

@@ -1,21 +1,25 @@
 """Scores of all windows of a pyramid level.
 
 A block of neighbouring windows of a row goes through the features together, in the order of the soft
-cascade (cascade.py), until the partial sum of each of them has fallen below a stage's rejection
-threshold. The compiler turns one feature of a block of windows into vector instructions, and most blocks
-are given up after a few features.
+cascade (cascade.py): the compiler turns one feature of a block into vector instructions. Once only a few
+windows of the block are left, whose partial sums have not fallen below a stage's rejection threshold,
+these go on one by one.
 """
 
 import numpy as np
 from numba import njit, prange
 
-from ...features.maps import LevelMaps, evaluate
-from ...features.windows import code_scale, quantise
+from ...features.codes import code_of, code_scale, quantise
+from ...features.jit import LEAF
+from ...features.maps import LevelMaps, evaluate, value_at
 from .cascade import NEVER
 from .classifier import KeypointClassifier
 
 BLOCK = 64
-"""Windows in a block: many, because starting a feature costs as much as some twenty windows of it."""
+"""Windows in a block."""
+
+SINGLY = 6
+"""Windows of a block that are as quick to finish one by one as together."""
 
 
 def scan_level(
@@ -35,20 +39,20 @@ def scan_level(
     Returns
     -------
     rows, cols : ndarray of shape (n,), int64
-        Centre pixels, in the order of reading.
+        Centre pixels on the level, in the order of reading.
     scores : ndarray of shape (n,), float32
         Full sums.
     """
     scores = score_map(maps, classifier, floor, exact=exact)
     places = np.flatnonzero(scores >= np.float32(floor))
     rows, cols = np.divmod(places, scores.shape[1])
-    return rows, cols, scores.ravel()[places]
+    return rows + maps.first_row, cols, scores.ravel()[places]
 
 
 def score_map(
     maps: LevelMaps, classifier: KeypointClassifier, floor: float, *, exact: bool = False
 ) -> np.ndarray:
-    """Return the score of every window of a level, -inf for those given up, (H, W) float32.
+    """Return the score of every window of the maps, -inf for those given up, `maps.shape` float32.
 
     Windows whose full sum is below `floor` may be given up at the last stage.
     """
@@ -77,29 +81,53 @@ def score_map(
 @njit(cache=True, parallel=True)
 def _scan_rows(kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms, stride, scores):
     """Add the features to `scores`, which holds the intercept; every thread owns rows of it."""
-    for row in prange(scores.shape[0]):
+    height, width = scores.shape
+    for row in prange(height):
         values = np.empty(BLOCK, dtype=np.float32)
         codes = np.empty((1, BLOCK), dtype=np.uint8)
-        for first in range(0, scores.shape[1], BLOCK):
-            total = scores[row, first : first + BLOCK]
+        for first in range(0, width, BLOCK):
+            n = min(BLOCK, width - first)
             start = row * stride + first
-            n = len(total)
-            left = n
-            t = 0
-            while left > 0 and t < len(kinds):
+            left, t = n, 0
+            while left > SINGLY and t < len(kinds):
                 evaluate(kinds, offsets, t, integral, cells, norms, start, n, values)
                 quantise(values, low[t], high[t], scale[t], n, codes, 0, 0)
-                left = _add_responses(tables[t], codes[0], rejection[t], total)
+                left = _add_responses(tables, codes, t, rejection, n, scores, row, first)
                 t += 1
+            if left > 0 and t < len(kinds):
+                _finish(
+                    kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
+                    t, n, start, scores, row, first,
+                )  # fmt: skip
 
 
-@njit(cache=True)
-def _add_responses(table, codes, threshold, total):
-    """Add one feature's responses, give windows below the threshold up, and count those left."""
+@njit(**LEAF)
+def _add_responses(tables, codes, t, rejection, n, scores, row, first):
+    """Add feature t to a block of windows, give up those below its threshold, and count those left."""
     left = 0
-    for i in range(len(total)):
-        partial = total[i] + table[codes[i]]
+    threshold = rejection[t]
+    for k in range(n):
+        i = np.uintp(first + k)
+        partial = scores[row, i] + tables[t, codes[0, np.uintp(k)]]
         alive = partial >= threshold and partial > NEVER
-        total[i] = partial if alive else NEVER
+        scores[row, i] = partial if alive else NEVER
         left += alive
     return left
+
+
+@njit(**LEAF)
+def _finish(
+    kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
+    t, n, start, scores, row, first,
+):  # fmt: skip
+    """Add the features from t on to the windows of a block that are left, one window after the other."""
+    for k in range(n):
+        partial = scores[row, first + k]
+        if partial > NEVER:
+            for f in range(t, len(kinds)):
+                value = value_at(kinds, offsets, f, integral, cells, norms, start + k)
+                partial += tables[f, code_of(value, low[f], high[f], scale[f])]
+                if partial < rejection[f]:
+                    partial = NEVER
+                    break
+            scores[row, first + k] = partial

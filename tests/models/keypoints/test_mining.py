@@ -100,8 +100,12 @@ def test_hardest_negatives_want_what_is_new_allowed_and_above_the_floor():
     collector = HardestNegatives(10, 0.0, known)
     scores = np.array([[1.0, 2.0, 3.0], [0.0, -0.1, -np.inf]], dtype=np.float32)
     mask = np.array([[True, True, False], [True, True, True]])
-    assert collector.wanted(5, 2, scores, mask).tolist() == [[0, 0], [1, 0]]
-    assert collector.wanted(5, 3, scores, mask).tolist() == [[0, 0], [0, 1], [1, 0]]
+    places, found = collector.wanted(5, 2, 0, scores, mask)
+    assert places.tolist() == [[0, 0], [1, 0]]
+    assert found.tolist() == [1.0, 0.0]
+    assert collector.wanted(5, 3, 0, scores, mask)[0].tolist() == [[0, 0], [0, 1], [1, 0]]
+    # the same band ten rows further down
+    assert collector.wanted(5, 2, 10, scores, mask)[0].tolist() == [[10, 0], [10, 1], [11, 0]]
 
 
 def test_hardest_negatives_of_nothing():

@@ -53,6 +53,18 @@ def test_cascade_with_rejection_off_is_the_full_sum(make_classifier, maps):
     np.testing.assert_array_equal(below_all_floors, score_map(maps, classifier, 0.0, exact=True))
 
 
+def test_scan_of_a_band_is_the_band_of_the_scan(make_classifier, photo, maps):
+    classifier = make_classifier()
+    band = LevelMaps(photo, rows=(10, 31))
+    np.testing.assert_array_equal(score_map(band, classifier, 0.3), score_map(maps, classifier, 0.3)[10:31])
+    rows, cols, scores = scan_level(band, classifier, 0.3)
+    all_rows, all_cols, all_scores = scan_level(maps, classifier, 0.3)
+    inside = (all_rows >= 10) & (all_rows < 31)
+    np.testing.assert_array_equal(rows, all_rows[inside])
+    np.testing.assert_array_equal(cols, all_cols[inside])
+    np.testing.assert_array_equal(scores, all_scores[inside])
+
+
 def test_scan_level_lists_windows_above_the_floor_in_reading_order(make_classifier, maps):
     classifier = make_classifier()
     rows, cols, scores = scan_level(maps, classifier, 0.5, exact=True)
