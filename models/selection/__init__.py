@@ -1,3 +1,8 @@
 """Selectors beyond annealing: the other papers' methods, with the estimators' face."""
 
-__all__: list[str] = []
+from .lp_inf import L21Selector, LpInfSelector
+
+__all__ = [
+    "L21Selector",
+    "LpInfSelector",
+]
