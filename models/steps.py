@@ -9,6 +9,11 @@ from .penalties import Penalty
 
 PROBE_ROWS = 256  # rows that the curvature is estimated on
 PROBE_SHRINKAGE = 0.8  # estimate the curvature again when this fraction of the features is left
+SETTLED = 1.01  # a power iteration that gains less than this factor is the last
+MIN_POWER_ITERATIONS = 3
+# While there are many features an iteration is costly, and its estimate serves few steps.
+FEATURE_ITERATIONS = 6000  # iterations times features, within the following bounds
+LEAST_LIMIT, LARGEST_LIMIT = 6, 30
 MAX_HALVINGS = 40
 
 
@@ -32,7 +37,6 @@ class StepLength:
         shape = (loss.n_outputs, design.n_features, design.block_size)
         # A fixed start that is not orthogonal to a common direction, nor to an alternating one.
         self.vector = np.cos(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape) + 1.0
-        self.intercept = np.ones(loss.n_outputs)
         self.damping = 1.0
         self.estimated_at = 0
         self.last = 0.0
@@ -42,7 +46,8 @@ class StepLength:
             self.last = float(self.learning_rate) * self.damping
             return self.last
         if self.estimated_at == 0 or self.design.n_features <= PROBE_SHRINKAGE * self.estimated_at:
-            curvature = self._largest_eigenvalue(n_iter=6 if self.estimated_at == 0 else 3)
+            limit = min(max(LEAST_LIMIT, FEATURE_ITERATIONS // self.design.n_features), LARGEST_LIMIT)
+            curvature = self._largest_eigenvalue(limit)
             self.estimated_at = self.design.n_features
             self.undamped = 1 / (curvature + self.penalty_curvature) if curvature > 0 else 1.0
         self.last = self.undamped * self.damping
@@ -56,18 +61,23 @@ class StepLength:
     def keep(self, indices: np.ndarray) -> None:
         self.vector = self.vector[:, indices]
 
-    def _largest_eigenvalue(self, n_iter: int) -> float:
+    def _largest_eigenvalue(self, max_iter: int) -> float:
         start, stop = self.rows
         block = self.design.block(start, stop)
+        # Centred features and the intercept hardly mix, so each starts with a share of its own.
+        self.vector = self.vector / max(np.linalg.norm(self.vector), np.finfo(float).tiny)
+        intercept = np.ones(self.loss.n_outputs)
         eigenvalue = 0.0
-        for _ in range(n_iter):
-            norm = np.sqrt(np.sum(self.vector**2) + np.sum(self.intercept**2))
+        for n_done in range(1, max_iter + 1):
+            norm = np.sqrt(np.sum(self.vector**2) + np.sum(intercept**2))
             if not norm > 0:
                 return eigenvalue
             self.vector = np.ascontiguousarray(self.vector / norm)
-            self.intercept = self.intercept / norm
-            bent = self.loss.curvature(block.response(self.vector, self.intercept), start, stop)
+            bent = self.loss.curvature(block.response(self.vector, intercept / norm), start, stop)
             self.vector = block.gradient(bent)
-            self.intercept = bent.sum(axis=1)
-            eigenvalue = float(np.sqrt(np.sum(self.vector**2) + np.sum(self.intercept**2)))
+            intercept = bent.sum(axis=1)
+            before = eigenvalue
+            eigenvalue = float(np.sqrt(np.sum(self.vector**2) + np.sum(intercept**2)))
+            if n_done >= MIN_POWER_ITERATIONS and eigenvalue <= SETTLED * before:
+                break
         return eigenvalue
