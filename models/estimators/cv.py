@@ -186,7 +186,7 @@ tol, random_state, callback
         n_bins=10,
         n_iter=500,
         mu=300,
-        batch_size="auto",
+        batch_size=None,
         momentum=0.9,
         learning_rate="auto",
         penalty="auto",
