@@ -8,7 +8,7 @@ import numpy as np
 from ...features.errors import DataError, ParameterError
 from ...features.windows import WindowPool
 from ..annealing import Progress, Trace, anneal
-from ..designs import BinnedDesign
+from ..designs.windows import WindowsDesign
 from ..estimators.classifier import LOSSES
 from ..penalties import SecondDifference
 from ..schedules import InverseSchedule
@@ -126,9 +126,8 @@ def fit_classifier(
         )
     patches, labels = _shuffled(positives, negatives, seed)
     with phases.measure("columns"):
-        low, high = pool.ranges(patches)
-        design = BinnedDesign(pool.codes(patches, low, high), rule.n_bins)
-        means = design.means
+        design = WindowsDesign(pool, patches, rule.n_bins)
+        low, high, means = design.low, design.high, design.means
     with phases.measure("annealing"):
         share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
         result = anneal(

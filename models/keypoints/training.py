@@ -36,6 +36,9 @@ from .targets import AnnotatedPhoto, KeypointTargets, TargetRule, keypoint_targe
 Report = Callable[[str, int, int], None]
 """Told (phase, done, total) as a run goes on."""
 
+VALIDATION_FLOOR = 0.0
+"""Lowest score that is looked at on held-out photos: below it a window is no positive at all."""
+
 REPORTED_NEGATIVES = 100
 CURVE_POINTS = 100
 
@@ -195,7 +198,7 @@ class _Trainer:
             "work": dict(self.phases.work),
             "hardest": hardest,
             "loss": [trace.loss for _, trace in fitted],
-            "validation": [_summary(curve, self.rule.hard_floor) for curve in curves],
+            "validation": [_summary(curve) for curve in curves],
         }
         return replace(gathered, classifiers=classifiers, record=record)
 
@@ -320,7 +323,7 @@ class _Trainer:
         judged: list[list[tuple[np.ndarray, np.ndarray, KeypointTargets]]] = [[] for _ in classifiers]
         with self.phases.measure("validation"):
             for i, levels in self._pyramids(self.held_out, "validation"):
-                found = detector.detect_levels(levels, threshold=self.rule.hard_floor)
+                found = detector.detect_levels(levels, threshold=VALIDATION_FLOOR)
                 for k, name in enumerate(self.keypoints):
                     mine = found[found.keypoint == name]
                     judged[k].append((np.stack([mine.y, mine.x], axis=1), mine.score, self.targets[i][k]))
@@ -348,22 +351,22 @@ def _flat(nested: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _best_threshold(curve: PrecisionRecall, floor: float) -> float:
+def _best_threshold(curve: PrecisionRecall) -> float:
     """The score with the best F1, half way down to the next score at which the curve changes.
 
     Half way, because the lowest hit's own score would leave no room for hits on other photos.
     """
     if len(curve.threshold) == 0:
-        return 0.0
+        return VALIDATION_FLOOR
     f1 = 2 * curve.recall * curve.precision / np.maximum(curve.recall + curve.precision, 1e-12)
     best = int(np.flatnonzero(f1 == f1.max())[-1])
-    below = float(curve.threshold[best + 1]) if best + 1 < len(curve.threshold) else floor
+    below = float(curve.threshold[best + 1]) if best + 1 < len(curve.threshold) else VALIDATION_FLOOR
     return (float(curve.threshold[best]) + below) / 2
 
 
-def _summary(curve: PrecisionRecall, floor: float) -> dict[str, Any]:
+def _summary(curve: PrecisionRecall) -> dict[str, Any]:
     """What is kept of a validation curve: its best threshold and what that gives, and some points."""
-    threshold = _best_threshold(curve, floor)
+    threshold = _best_threshold(curve)
     recall, precision, false_per_photo = curve.at(threshold)
     points = np.unique(np.linspace(0, max(len(curve.threshold) - 1, 0), CURVE_POINTS).astype(int))
     points = points[: len(curve.threshold)]
