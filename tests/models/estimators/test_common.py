@@ -1,0 +1,26 @@
+"""What scikit-learn asks of an estimator, of all of them."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from annealed.models import FSAClassifier, FSAClassifierCV, FSARanker, FSARegressor, FSARegressorCV
+
+# Short runs: the checks fit each estimator some hundred times.
+ESTIMATORS = [
+    FSAClassifier(k=3, n_iter=100),
+    FSAClassifier(k=3, n_iter=100, loss="logistic"),
+    FSAClassifier(k=3, n_iter=100, response="piecewise"),
+    FSARegressor(k=3, n_iter=100),
+    FSARegressor(k=3, n_iter=100, response="piecewise"),
+    FSARanker(k=3, n_iter=50),
+    FSARanker(k=3, n_iter=50, response="piecewise"),
+    FSAClassifierCV(k=[1, 2], n_iter=50, cv=2),
+    FSARegressorCV(k=[1, 2], n_iter=50, cv=2),
+]
+
+
+# Some of the checks' tables have fewer features than k.
+@pytest.mark.filterwarnings("ignore:k = :UserWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_estimator_checks(estimator, check):
+    check(estimator)
