@@ -19,6 +19,7 @@ Where this departs from the letter of the algorithm, and why:
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -368,13 +369,13 @@ def _norms(beta: np.ndarray) -> np.ndarray:
 
 
 def _check_options(batch_size: int | None, momentum: float, learning_rate: float | str, tol: float) -> None:
-    if batch_size is not None and batch_size < 1:
-        raise ParameterError(f"batch_size must be None or at least 1, got {batch_size}")
-    if not 0 <= momentum < 1:
-        raise ParameterError(f"momentum must be at least 0 and below 1, got {momentum}")
-    if not tol >= 0:
-        raise ParameterError(f"tol must be at least 0, got {tol}")
+    if batch_size is not None and not (isinstance(batch_size, Integral) and batch_size >= 1):
+        raise ParameterError(f"batch_size must be None or an integer of at least 1, got {batch_size!r}")
+    if not (isinstance(momentum, Real) and 0 <= momentum < 1):
+        raise ParameterError(f"momentum must be a number of at least 0 and below 1, got {momentum!r}")
+    if not (isinstance(tol, Real) and tol >= 0):
+        raise ParameterError(f"tol must be a number of at least 0, got {tol!r}")
     if learning_rate == "auto":
         return
-    if isinstance(learning_rate, str) or not (np.isfinite(learning_rate) and learning_rate > 0):
+    if not (isinstance(learning_rate, Real) and np.isfinite(learning_rate) and learning_rate > 0):
         raise ParameterError(f'learning_rate must be "auto" or a number above 0, got {learning_rate!r}')

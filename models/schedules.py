@@ -4,6 +4,7 @@ Any slow enough schedule works (section 2.2); the cost of a run is the area unde
 """
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -29,12 +30,11 @@ class InverseSchedule:
     mu: float = 300.0
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ParameterError(f"k must be at least 1, got {self.k}")
-        if self.n_iter < 1:
-            raise ParameterError(f"n_iter must be at least 1, got {self.n_iter}")
-        if not (np.isfinite(self.mu) and self.mu >= 0):
-            raise ParameterError(f"mu must be a finite number of at least 0, got {self.mu}")
+        for name, value in (("k", self.k), ("n_iter", self.n_iter)):
+            if not isinstance(value, Integral) or value < 1:
+                raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}")
+        if not (isinstance(self.mu, Real) and np.isfinite(self.mu) and self.mu >= 0):
+            raise ParameterError(f"mu must be a finite number of at least 0, got {self.mu!r}")
 
     def features_kept(self, n_features: int) -> np.ndarray:
         """Return M_e for e = 1 .. n_iter.

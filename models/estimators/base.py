@@ -104,7 +104,8 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             raise ParameterError(f"n_bins must be an integer from 1 to 255, got {self.n_bins!r}")
         if isinstance(self.batch_size, str) and self.batch_size != "auto":
             raise ParameterError(f'batch_size must be "auto", None or an integer, got {self.batch_size!r}')
-        if isinstance(self.penalty, str) and self.penalty != "auto":
+        known = self.penalty is None or hasattr(self.penalty, "add_gradient")
+        if not known and not (isinstance(self.penalty, str) and self.penalty == "auto"):
             raise ParameterError(f'penalty must be "auto", None or a penalty, got {self.penalty!r}')
 
     def _attainable(self, k: int, n_features: int) -> int:

@@ -70,7 +70,7 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         Training of the survivors ends early once a gradient step moves no coefficient by more than
         this fraction of the largest.
     random_state : int, RandomState or None
-        Order of the rows, which matters only where there is more than one batch.
+        Order of the rows: which batch they are in, and which of them the step is estimated on.
     callback : callable, optional
         Called with a `Progress` after each iteration.
 

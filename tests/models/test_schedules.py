@@ -73,8 +73,8 @@ def test_without_annealing_rate_features_leave_linearly():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"k": 0}, "k must be at least 1, got 0"),
-        ({"k": 1, "n_iter": 0}, "n_iter must be at least 1, got 0"),
+        ({"k": 0}, "k must be an integer of at least 1, got 0"),
+        ({"k": 1, "n_iter": 0}, "n_iter must be an integer of at least 1, got 0"),
         ({"k": 1, "mu": -1.0}, "mu must be a finite number of at least 0, got -1.0"),
         ({"k": 1, "mu": np.nan}, "mu must be a finite number of at least 0, got nan"),
         ({"k": 1, "mu": np.inf}, "mu must be a finite number of at least 0, got inf"),
