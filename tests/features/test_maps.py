@@ -32,9 +32,7 @@ def test_scanned_values_are_those_of_the_windows_cut_out(rng, pool, shape):
     assert np.array_equal(scanned, pool.compute(cut_windows(level, rows, cols)))
 
 
-@pytest.mark.skipif(
-    bool(config.DISABLE_JIT), reason="half a million values take a minute uncompiled"
-)
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="half a million values take a minute uncompiled")
 def test_every_feature_is_the_same_in_a_scan(rng):
     every = WindowPool.default()
     level = rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)
