@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from .designs.binned import SMALLEST_SPAN
+
 
 @dataclass(frozen=True)
 class LinearModel:
@@ -59,13 +61,16 @@ class PiecewiseModel:
 
     def knots(self) -> np.ndarray:
         """Return the knots' positions, shape (n_selected, n_bins + 1)."""
-        return np.linspace(self.low, self.high, self.values.shape[2], axis=1)
+        share = np.linspace(0, 1, self.values.shape[2])
+        return self.low[:, None] * (1 - share) + self.high[:, None] * share
 
     def terms(self, X: np.ndarray) -> np.ndarray:
         """Return g_j(x_j), shape (n_outputs, n_samples, n_selected)."""
         n_bins = self.values.shape[2] - 1
-        span = np.where(self.high > self.low, self.high - self.low, 1.0)
-        position = np.clip((X[:, self.features] - self.low) * (n_bins / span), 0, n_bins)
+        # Half of everything: the difference of two huge numbers would overflow.
+        span = self.high / 2 - self.low / 2
+        span[span <= SMALLEST_SPAN] = 1.0
+        position = np.clip((X[:, self.features] / 2 - self.low / 2) * (n_bins / span), 0, n_bins)
         knot = np.minimum(position.astype(np.int64), n_bins - 1)
         weight = position - knot
         column = np.arange(len(self.features))

@@ -17,6 +17,7 @@ from numba import njit, prange
 from .base import PARALLEL_VISITS, FeatureRows, ResidentDesign
 
 N_CODES = 256
+SMALLEST_SPAN = 1e-300  # a range whose inverse is finite; a shorter one is taken for a constant
 # Rows that share one table: long enough to pay for building it, short enough to share the work.
 TABLE_ROWS = 4096
 
@@ -28,24 +29,27 @@ def encode(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     ----------
     values : ndarray of shape (n_features, n_rows), float
     low, high : ndarray of shape (n_features,), float
-        A feature with low == high has the code 0 throughout.
+        A feature with low == high, or as good as that, has the code 0 throughout.
 
     Returns
     -------
     ndarray of shape (n_features, n_rows), uint8
     """
     codes = np.empty(values.shape, dtype=np.uint8)
-    span = high - low
-    per_step = np.divide(N_CODES - 1, span, out=np.zeros_like(span, dtype=np.float64), where=span > 0)
-    _encode(np.ascontiguousarray(values), np.asarray(low, np.float64), per_step, codes)
+    # Half of everything: the difference of two huge numbers would overflow.
+    low = np.asarray(low, np.float64) / 2
+    span = np.asarray(high, np.float64) / 2 - low
+    per_step = np.divide(N_CODES - 1, span, out=np.zeros_like(span), where=span > SMALLEST_SPAN)
+    _encode(np.ascontiguousarray(values), low, per_step, codes)
     return codes
 
 
 @njit(cache=True, parallel=True)
 def _encode(values, low, per_step, codes):
+    """Fill `codes`; `low` and `per_step` are those of the halved values."""
     for j in prange(values.shape[0]):
         for i in range(values.shape[1]):
-            position = (values[j, i] - low[j]) * per_step[j]
+            position = (0.5 * values[j, i] - low[j]) * per_step[j]
             codes[j, i] = np.uint8(min(max(position, 0.0), 255.0) + 0.5)
 
 
