@@ -90,8 +90,8 @@ def test_missing_file_is_one_line(path):
 
 def test_another_kind_is_named(path):
     write_model_file(path, "estimator", ARRAYS, {})
-    with pytest.raises(DataError, match="holds a estimator, expected a motion-ranker"):
-        read_model_file(path, "motion-ranker")
+    with pytest.raises(DataError, match="holds a estimator, expected a keypoint-detector"):
+        read_model_file(path, "keypoint-detector")
 
 
 @pytest.mark.parametrize(

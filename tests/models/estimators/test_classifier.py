@@ -1,0 +1,186 @@
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from annealed.features.errors import DataError, ParameterError
+from annealed.models import FSAClassifier
+from annealed.models.estimators.classifier import CLEAN_ERROR
+
+SHORT = {"k": 3, "n_iter": 80, "random_state": 0}
+
+
+@pytest.fixture(name="X")
+def make_table(rng):
+    return rng.standard_normal((200, 15))
+
+
+def two_classes(X):
+    return (X[:, 2] + X[:, 5] - X[:, 9] > 0).astype(int)
+
+
+def three_classes(X):
+    return np.argmax([X[:, 2], X[:, 5], X[:, 9]], axis=0)
+
+
+def error(model, X, y):
+    return np.mean(model.predict(X) != y)
+
+
+@pytest.mark.parametrize("loss", ["auto", "lorenz", "logistic", "huber"])
+def test_relevant_features_are_found_with_every_loss(loss, X):
+    y = two_classes(X)
+    model = FSAClassifier(loss=loss, **SHORT).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [2, 5, 9]
+    assert model.score(X, y) > 0.95
+
+
+def test_piecewise_responses_find_what_linear_ones_cannot_see(X):
+    """|x| is uncorrelated with x."""
+    y = (np.abs(X[:, 4]) > 0.7).astype(int)
+    model = FSAClassifier(k=1, response="piecewise", n_iter=80).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [4]
+    assert model.score(X, y) > 0.9
+    assert FSAClassifier(k=1, n_iter=80).fit(X, y).score(X, y) < 0.75
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [-1, 1], [7, 2], [False, True]])
+def test_labels_of_any_kind(labels, X):
+    labels = np.array(labels)
+    y = labels[two_classes(X)]
+    model = FSAClassifier(**SHORT).fit(X, y)
+    assert model.classes_.tolist() == sorted(labels.tolist())
+    assert model.score(X, y) > 0.95
+    # A positive score means the second class.
+    np.testing.assert_array_equal(model.decision_function(X) > 0, model.predict(X) == model.classes_[1])
+
+
+@pytest.mark.parametrize("response", ["linear", "piecewise"])
+def test_classes_share_their_features(response, X):
+    y = three_classes(X)
+    model = FSAClassifier(response=response, **SHORT).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [2, 5, 9]
+    decision = model.decision_function(X)
+    assert decision.shape == (200, 3)
+    assert model.intercept_.shape == (3,)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[decision.argmax(axis=1)])
+    assert model.score(X, y) > 0.85
+    if response == "linear":
+        assert model.coef_.shape == (3, 15)
+        np.testing.assert_allclose(decision, X @ model.coef_.T + model.intercept_)
+    else:
+        assert model.knot_values_.shape == (3, 3, 11)
+
+
+def test_probability_is_the_logistic_function_of_the_score(X):
+    y = two_classes(X)
+    model = FSAClassifier(loss="logistic", **SHORT).fit(X, y)
+    probability = model.predict_proba(X)
+    np.testing.assert_allclose(probability[:, 1], expit(model.decision_function(X)))
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+    np.testing.assert_array_equal(probability.argmax(axis=1), model.predict(X))
+
+
+def test_probabilities_of_many_classes_sum_to_one(X):
+    model = FSAClassifier(loss="logistic", **SHORT).fit(X, three_classes(X))
+    probability = model.predict_proba(X)
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+    share = expit(model.decision_function(X))
+    np.testing.assert_allclose(probability, share / share.sum(axis=1, keepdims=True))
+
+
+def test_probabilities_are_calibrated_on_logistic_data(rng):
+    """Where the data follow the model, the fitted probability is the true one."""
+    X = rng.standard_normal((4000, 6))
+    truth = expit(1.5 * X[:, 1] - X[:, 4] + 0.5)
+    model = FSAClassifier(k=2, loss="logistic", n_iter=200).fit(X, rng.random(4000) < truth)
+    # 4000 samples leave a standard error of about 0.05 on each coefficient.
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], truth, atol=0.06)
+
+
+@pytest.mark.parametrize("loss", ["auto", "lorenz", "huber"])
+def test_probabilities_need_the_logistic_loss(loss, X):
+    model = FSAClassifier(loss=loss, **SHORT).fit(X, two_classes(X))
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
+        model.predict_proba(X)
+
+
+def test_auto_keeps_lorenz_where_labels_are_wrong(rng, X):
+    y = two_classes(X) ^ (rng.random(200) < 0.15)
+    auto, lorenz = (FSAClassifier(loss=loss, **SHORT).fit(X, y) for loss in ("auto", "lorenz"))
+    assert error(lorenz, X, y) > CLEAN_ERROR
+    assert auto.loss_ == "lorenz"
+    np.testing.assert_array_equal(auto.coef_, lorenz.coef_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_auto_takes_the_loss_with_fewer_training_errors(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 60))
+    y = (X[:, :6].sum(axis=1) > 0).astype(int)
+    models = {
+        loss: FSAClassifier(k=5, loss=loss, n_iter=80, random_state=0).fit(X, y)
+        for loss in ("auto", "lorenz", "logistic")
+    }
+    errors = {loss: error(model, X, y) for loss, model in models.items()}
+    takes_logistic = 0 < errors["lorenz"] <= CLEAN_ERROR and errors["logistic"] < errors["lorenz"]
+    chosen = "logistic" if takes_logistic else "lorenz"
+    assert models["auto"].loss_ == chosen
+    np.testing.assert_array_equal(models["auto"].coef_, models[chosen].coef_)
+
+
+@pytest.mark.parametrize("loss", ["lorenz", "logistic", "huber"])
+def test_named_losses_are_taken_as_they_are(loss, X):
+    assert FSAClassifier(loss=loss, **SHORT).fit(X, two_classes(X)).loss_ == loss
+
+
+def test_class_weights_are_sample_weights(X):
+    y = (X[:, 2] > 1).astype(int)
+    rare = y.sum() / len(y)
+    weight = np.where(y == 1, 0.5 / rare, 0.5 / (1 - rare))
+    for class_weight in ("balanced", {0: 0.5 / (1 - rare), 1: 0.5 / rare}):
+        weighted = FSAClassifier(class_weight=class_weight, **SHORT).fit(X, y)
+        explicit = FSAClassifier(**SHORT).fit(X, y, sample_weight=weight)
+        np.testing.assert_allclose(weighted.coef_, explicit.coef_, rtol=1e-9)
+
+
+def test_class_and_sample_weights_multiply(rng, X):
+    y = two_classes(X)
+    weight = rng.uniform(0.5, 2, 200)
+    both = FSAClassifier(class_weight={0: 3, 1: 1}, **SHORT).fit(X, y, sample_weight=weight)
+    explicit = FSAClassifier(**SHORT).fit(X, y, sample_weight=weight * np.where(y == 0, 3, 1))
+    np.testing.assert_allclose(both.coef_, explicit.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("y", [np.zeros(200), np.full(200, "cat")])
+def test_one_class_is_refused(X, y):
+    with pytest.raises(DataError, match="y must hold at least two classes, got one class: "):
+        FSAClassifier(**SHORT).fit(X, y)
+
+
+def test_one_class_with_weight_is_refused(X):
+    y = two_classes(X)
+    with pytest.raises(DataError, match="y must hold at least two classes, got one class: "):
+        FSAClassifier(**SHORT).fit(X, y, sample_weight=y)
+
+
+def test_one_sample_is_refused(X):
+    with pytest.raises(DataError, match="y must hold at least two classes"):
+        FSAClassifier(**SHORT).fit(X[:1], [1])
+
+
+@pytest.mark.parametrize("loss", ["hinge", None, [], 3])
+def test_unknown_losses_are_refused(loss, X):
+    with pytest.raises(ParameterError, match=r"loss must be one of \('auto', 'logistic', .*\), got"):
+        FSAClassifier(loss=loss, **SHORT).fit(X, two_classes(X))
+
+
+def test_continuous_targets_are_refused(X):
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        FSAClassifier(**SHORT).fit(X, X[:, 0])
+
+
+def test_two_samples_are_enough():
+    model = FSAClassifier(k=1).fit([[0.0, 1.0], [0.0, 3.0]], ["low", "high"])
+    assert model.support_.tolist() == [False, True]
+    assert model.predict([[0, 0], [9, 5]]).tolist() == ["low", "high"]
