@@ -29,11 +29,7 @@ def nearest_neighbours(coordinates: np.ndarray, n_neighbours: int, *, angular: b
         distance = squares[:, None] + squares - 2 * products
     np.fill_diagonal(distance, np.inf)
     n_neighbours = min(n_neighbours, len(coordinates) - 1)
-    if n_neighbours == 0:
-        return np.zeros((len(coordinates), 0), dtype=np.int64)
-    near = np.sort(np.argpartition(distance, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
-    order = np.argsort(np.take_along_axis(distance, near, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(near, order, axis=1)
+    return np.argsort(distance, axis=1, kind="stable")[:, :n_neighbours]
 
 
 def cut_proportions(neighbours: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
