@@ -1,1 +1,0 @@
-"""Motion segmentation: candidates and the ranker that chooses among them."""
