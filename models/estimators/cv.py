@@ -1,6 +1,7 @@
 """Choosing k by cross-validation along the path of one annealing run per fold."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,11 @@ class _SizeByCrossValidation:
         """Return the sizes to try, ascending."""
         available = np.shape(X)[1] if self.groups is None else len(np.unique(self.groups))
         wanted = DEFAULT_SIZES if self.k is None else self.k
-        if not isinstance(wanted, Sequence | np.ndarray) or len(wanted) == 0:
+        if not isinstance(wanted, Sequence | np.ndarray) or isinstance(wanted, str) or len(wanted) == 0:
             raise ParameterError(f"k must be a sequence of sizes or None, got {self.k!r}")
-        if self.k is not None and min(wanted) < 1:
-            raise ParameterError(f"k must hold sizes of at least 1, got {min(wanted)}")
+        for k in wanted:
+            if not isinstance(k, Integral) or k < 1:
+                raise ParameterError(f"k must hold integer sizes of at least 1, got {k!r}")
         sizes = sorted({int(k) for k in wanted if k <= available})
         if not sizes:
             raise ParameterError(f"k must hold a size of at most {available}, got {list(wanted)}")

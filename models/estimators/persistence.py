@@ -39,7 +39,7 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
         raise DataError(f"cannot save a {type(estimator).__name__}; one of {sorted(CLASSES)} is needed")
     model = estimator.model_
     arrays = {"ranking": estimator.ranking_, **_model_arrays(model)}
-    parameters = {k: v for k, v in estimator.get_params(deep=False).items() if k not in NOT_KEPT}
+    parameters = {k: _plain(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_KEPT}
     parameters["k"] = len(model.features)
     document = {
         **(metadata or {}),
@@ -48,8 +48,14 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
         "one_target": bool(getattr(estimator, "_one_target", True)),
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist(),
         "classes": _listed_classes(estimator),
+        "loss": getattr(estimator, "loss_", None),
     }
     write_model_file(path, "estimator", arrays, document)
+
+
+def _plain(value):
+    """Turn a NumPy number into Python's, which JSON can hold."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _model_arrays(model: Model) -> dict[str, np.ndarray]:
@@ -66,15 +72,19 @@ def _listed_classes(estimator) -> list | None:
 
 def load(file: ModelFile):
     """Make the estimator that `save` wrote."""
-    cls = CLASSES.get(file.metadata.get("estimator", ""))
+    name = file.metadata.get("estimator")
+    cls = CLASSES.get(name) if isinstance(name, str) else None
     if cls is None:
-        raise DataError(f"model file: unknown estimator {file.metadata.get('estimator')!r}")
+        raise DataError(f"model file: unknown estimator {name!r}")
     ranking = file.array("ranking", dtype=np.int64, shape=(None,))
     model = _read_model(file, n_features=len(ranking))
     try:
         estimator = cls(**file.metadata["parameters"])
     except (TypeError, KeyError) as error:
         raise DataError(f"model file: parameters of {cls.__name__} do not fit ({error})") from None
+    response = "piecewise" if isinstance(model, PiecewiseModel) else "linear"
+    if estimator.response != response:
+        raise DataError(f"model file: response is {estimator.response!r}, but its arrays are {response}")
     estimator.n_features_in_ = len(ranking)
     _restore_labels(estimator, file.metadata, n_outputs=len(model.intercept))
     _restore_selection(estimator, model, ranking)
@@ -88,6 +98,8 @@ def _read_model(file: ModelFile, n_features: int) -> Model:
         raise DataError(f"model file: features must be ascending numbers from 0 to {n_features - 1}")
     k = len(features)
     intercept = file.array("intercept", dtype=np.float64, shape=(None,))
+    if len(intercept) == 0:
+        raise DataError("model file: array 'intercept' is empty, a model has at least one output")
     if "values" not in file.arrays:
         coef = file.array("coef", dtype=np.float64, shape=(len(intercept), k))
         return LinearModel(features, coef, intercept)
@@ -102,17 +114,33 @@ def _read_model(file: ModelFile, n_features: int) -> Model:
 def _restore_labels(estimator, metadata: dict[str, Any], n_outputs: int) -> None:
     names = metadata.get("feature_names")
     if names:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise DataError("model file: feature names must be a list of texts")
         if len(names) != estimator.n_features_in_:
             raise DataError(f"model file: {len(names)} feature names for {estimator.n_features_in_} features")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if isinstance(estimator, FSAClassifier):
-        classes = metadata.get("classes")
-        expected = 2 if n_outputs == 1 else n_outputs
-        if not isinstance(classes, list) or len(classes) != expected:
-            raise DataError(f"model file: a classifier of {n_outputs} outputs needs {expected} classes")
-        estimator.classes_ = np.array(classes)
+        estimator.classes_ = _read_classes(metadata.get("classes"), n_outputs)
+        estimator.loss_ = metadata.get("loss")
+        return
+    one_target = bool(metadata.get("one_target", True))
+    if one_target and n_outputs > 1:
+        raise DataError(f"model file: {n_outputs} outputs for one target")
     if isinstance(estimator, FSARegressor):
-        estimator._one_target = bool(metadata.get("one_target", True))
+        estimator._one_target = one_target
+
+
+def _read_classes(classes, n_outputs: int) -> np.ndarray:
+    expected = 2 if n_outputs == 1 else n_outputs
+    alike = isinstance(classes, list) and any(
+        all(isinstance(label, kind) for label in classes) for kind in (str, int | float)
+    )
+    if not alike or len(classes) != expected or len(set(classes)) != expected:
+        raise DataError(
+            f"model file: a classifier of {n_outputs} outputs needs {expected} classes, "
+            "different texts or numbers"
+        )
+    return np.array(classes)
 
 
 def _restore_selection(estimator, model: Model, ranking: np.ndarray) -> None:
