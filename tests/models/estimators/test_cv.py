@@ -1,0 +1,148 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from annealed.features.errors import ParameterError
+from annealed.models import FSAClassifier, FSAClassifierCV, FSARegressor, FSARegressorCV
+
+SHORT = {"n_iter": 60, "random_state": 0}
+
+
+@pytest.fixture(name="X")
+def make_table(rng):
+    return rng.standard_normal((120, 14))
+
+
+def values(rng, X):
+    return X[:, 2] + X[:, 5] - X[:, 9] + 0.1 * rng.standard_normal(120)
+
+
+def classes(rng, X):
+    return np.where(values(rng, X) > 0, "yes", "no")
+
+
+PAIRS = [(FSAClassifierCV, FSAClassifier, classes), (FSARegressorCV, FSARegressor, values)]
+
+
+@pytest.mark.parametrize(("chooser", "single", "target"), PAIRS)
+@pytest.mark.parametrize("response", ["linear", "piecewise"])
+def test_finds_the_size_and_fits_it_on_all(rng, X, chooser, single, target, response):
+    y = target(rng, X)
+    model = chooser(k=[1, 3, 10], cv=3, response=response, **SHORT).fit(X, y)
+    assert model.k_ == 3
+    assert model.get_support(indices=True).tolist() == [2, 5, 9]
+    alone = single(k=3, response=response, **SHORT).fit(X, y)
+    np.testing.assert_array_equal(model.ranking_, alone.ranking_)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+
+
+@pytest.mark.parametrize(("chooser", "single", "target"), PAIRS)
+def test_scores_are_those_of_the_path_on_held_out_rows(rng, X, chooser, single, target):
+    """The largest size of a fold's path is a run of its own, which can be repeated."""
+    y = target(rng, X)
+    folds = StratifiedKFold(3) if chooser is FSAClassifierCV else KFold(3)
+    model = chooser(k=[2, 6], cv=folds, **SHORT).fit(X, y)
+    results = model.cv_results_
+    assert results["k"].tolist() == [2, 6]
+    assert results["split_test_scores"].shape == (3, 2)
+    expected = [
+        single(k=6, **SHORT).fit(X[train], y[train]).score(X[test], y[test])
+        for train, test in folds.split(X, y)
+    ]
+    np.testing.assert_allclose(results["split_test_scores"][:, 1], expected)
+    np.testing.assert_allclose(results["mean_test_score"], results["split_test_scores"].mean(axis=0))
+    np.testing.assert_allclose(results["std_test_score"], results["split_test_scores"].std(axis=0))
+
+
+def test_smallest_of_equal_sizes_wins(rng, X):
+    y = np.where(X[:, 4] > 0, 1, 0)
+    X[:, 4] += np.where(y, 5, -5)  # one feature separates without error, whatever else is selected
+    model = FSAClassifierCV(k=[4, 2, 1], cv=3, **SHORT).fit(X, y)
+    assert (model.cv_results_["mean_test_score"] == 1).all()
+    assert model.k_ == 1
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "neg_log_loss"])
+def test_scoring_by_name_and_by_callable(rng, X, scoring):
+    y = classes(rng, X)
+    options = {"k": [1, 3], "cv": 2, "loss": "logistic", **SHORT}
+    named = FSAClassifierCV(scoring=scoring, **options).fit(X, y)
+    called = FSAClassifierCV(scoring=get_scorer(scoring), **options).fit(X, y)
+    np.testing.assert_array_equal(
+        named.cv_results_["split_test_scores"], called.cv_results_["split_test_scores"]
+    )
+
+
+def test_default_sizes_go_up_to_the_table(rng, X):
+    model = FSARegressorCV(cv=2, n_iter=30).fit(X, values(rng, X))
+    assert model.cv_results_["k"].tolist() == [1, 2, 3, 5, 8, 12]
+
+
+def test_sizes_count_groups(rng, X):
+    groups = np.arange(14) // 2
+    model = FSARegressorCV(k=[1, 2, 3, 9], cv=2, groups=groups, **SHORT).fit(X, values(rng, X))
+    assert model.cv_results_["k"].tolist() == [1, 2, 3]
+    assert model.k_ == 3
+    assert model.support_.sum() == 6
+
+
+def test_multi_class_and_multi_target(rng, X):
+    labels = np.argmax(X[:, [2, 5, 9]], axis=1)
+    assert FSAClassifierCV(k=[1, 3], cv=2, **SHORT).fit(X, labels).k_ == 3
+    targets = np.column_stack([X[:, 2] + X[:, 5], X[:, 9]])
+    model = FSARegressorCV(k=[1, 3], cv=2, **SHORT).fit(X, targets)
+    assert model.k_ == 3
+    assert model.predict(X).shape == (120, 2)
+
+
+@pytest.mark.parametrize(("chooser", "single", "target"), PAIRS)
+def test_sparse_tables(rng, X, chooser, single, target):
+    X = X * (np.abs(X) > 0.2)
+    model = chooser(k=[1, 3], cv=2, **SHORT).fit(sparse.csr_array(X), target(rng, X))
+    assert model.get_support(indices=True).tolist() == [2, 5, 9]
+
+
+@pytest.mark.parametrize(("chooser", "single", "target"), PAIRS)
+def test_weights_reach_every_fold(rng, X, chooser, single, target):
+    """Samples without weight do not train: their targets may be anything."""
+    y = target(rng, X)
+    weight = np.ones(120)
+    weight[::4] = 0
+    corrupted = y.copy()
+    corrupted[::4] = rng.permutation(y[::4])
+    options = {"k": [1, 3], "cv": KFold(3), **SHORT}
+    one, other = (chooser(**options).fit(X, t, sample_weight=weight) for t in (y, corrupted))
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize("k", [5, "all", [], 2.5])
+def test_sizes_that_are_no_sequence_are_refused(rng, X, k):
+    with pytest.raises(ParameterError, match="k must be a sequence of sizes or None, got"):
+        FSARegressorCV(k=k, **SHORT).fit(X, values(rng, X))
+
+
+@pytest.mark.parametrize(
+    ("k", "message"),
+    [
+        ([0, 3], "k must hold integer sizes of at least 1, got 0"),
+        ([-1], "k must hold integer sizes of at least 1, got -1"),
+        ([1, 2.5], "k must hold integer sizes of at least 1, got 2.5"),
+        ([1, "three"], "k must hold integer sizes of at least 1, got 'three'"),
+        ([15, 20], r"k must hold a size of at most 14, got \[15, 20\]"),
+    ],
+)
+def test_bad_sizes_are_refused(rng, X, k, message):
+    with pytest.raises(ParameterError, match=message):
+        FSARegressorCV(k=k, **SHORT).fit(X, values(rng, X))
+
+
+def test_unknown_scoring_is_refused(rng, X):
+    with pytest.raises(ValueError, match="scoring"):
+        FSARegressorCV(k=[1], scoring="beauty", **SHORT).fit(X, values(rng, X))
+
+
+def test_more_folds_than_samples_are_refused(rng, X):
+    with pytest.raises(ValueError, match="Cannot have number of splits n_splits=200 greater"):
+        FSARegressorCV(k=[1], cv=200, **SHORT).fit(X, values(rng, X))
