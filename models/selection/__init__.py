@@ -1,10 +1,19 @@
 """Selectors beyond annealing: the other papers' methods, with the estimators' face."""
 
+from .embedded import EmbeddedSelector
+from .filters import FilterSelector
 from .lp_inf import L21Selector, LpInfSelector
+from .registry import METHODS, make_selector
 from .screening import ScreenedLasso
+from .wrappers import WrapperSelector
 
 __all__ = [
+    "METHODS",
+    "EmbeddedSelector",
+    "FilterSelector",
     "L21Selector",
     "LpInfSelector",
     "ScreenedLasso",
+    "WrapperSelector",
+    "make_selector",
 ]

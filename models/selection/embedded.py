@@ -1,0 +1,150 @@
+"""Embedded methods: the penalty of a linear model sets coefficients to zero until k features are left."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import MultiTaskElasticNet
+from sklearn.svm import LinearSVC
+
+from ...features.errors import ParameterError
+from .ranked import RankedSelector, descending, one_hot, standardized
+
+PENALTIES = ("l1", "elastic-net", "mcp", "scad", "tisp")
+N_STRENGTHS = 40
+MAX_ITER = 1000
+SMALLEST = 1e-3  # of the largest strength
+
+
+class EmbeddedSelector(RankedSelector):
+    """Select k features by a penalised linear model.
+
+    Along a path of falling strengths, the first model with at least k features is taken; its k features
+    with the largest coefficients (of standardised features) stay.
+
+    Parameters
+    ----------
+    k : int
+    penalty : {"l1", "elastic-net", "mcp", "scad", "tisp"}
+        "l1": for classes a linear SVM with squared hinge loss (liblinear), else the lasso. "elastic-net":
+        half l1, half squares; classes are regressed on. "mcp", "scad": `pycasso`, one path for each class.
+        "tisp": quantile thresholding keeps the k largest after each gradient step of the squared error.
+    task : {"auto", "classification", "regression"}
+
+    Attributes
+    ----------
+    support_, ranking_, order_, n_features_in_, feature_names_in_
+        See `RankedSelector`.
+
+    References
+    ----------
+    Y. She. An Iterative Algorithm for Fitting Nonconvex Penalized Generalized Linear Models with Grouped
+    Predictors. Computational Statistics and Data Analysis 56, 2012 (quantile thresholding).
+    """
+
+    def __init__(
+        self,
+        k=10,
+        *,
+        penalty="l1",
+        task="auto",
+    ):
+        self.k = k
+        self.penalty = penalty
+        self.task = task
+
+    def _order(self, X, y, classes, k):
+        if self.penalty not in PENALTIES:
+            raise ParameterError(f"penalty must be one of {PENALTIES}, got {self.penalty!r}")
+        Z, Y = standardized(X), one_hot(y, classes)
+        Y = Y - Y.mean(axis=0)
+        if self.penalty == "tisp":
+            return descending(quantile_tisp(Z, Y, k, MAX_ITER))
+        if self.penalty in ("mcp", "scad"):
+            return descending(_concave(Z, Y, k, self.penalty))
+        if self.penalty == "l1" and classes:
+            return descending(_path(lambda share: _hinge(Z, y, share), k))
+        ratio = 1.0 if self.penalty == "l1" else 0.5
+        return descending(_path(lambda share: _net(Z, Y, share, ratio), k))
+
+
+def _path(solve, k: int) -> np.ndarray:
+    """Return the sizes of the coefficients of the first model with k features, or of the last."""
+    for share in np.geomspace(1, SMALLEST, N_STRENGTHS)[1:]:
+        with warnings.catch_warnings():
+            # a model in between need not be exact: it only gives an order
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            sizes = solve(share)
+        if np.count_nonzero(sizes) >= k:
+            break
+    return sizes
+
+
+def _hinge(Z: np.ndarray, y: np.ndarray, share: float) -> np.ndarray:
+    # at C = 1 / (2 max |Z' y|) every coefficient is zero, with y in -1, +1
+    largest = np.abs(Z.T @ one_hot(y, True)).max()
+    if largest == 0:
+        return np.zeros(Z.shape[1])
+    model = LinearSVC(
+        penalty="l1", dual=False, C=1 / (2 * largest * share), max_iter=MAX_ITER, random_state=0
+    )
+    return np.abs(model.fit(Z, y).coef_).max(axis=0)
+
+
+def _net(Z: np.ndarray, Y: np.ndarray, share: float, ratio: float) -> np.ndarray:
+    largest = np.linalg.norm(Z.T @ Y, axis=1).max() / (len(Z) * ratio)
+    if largest == 0:
+        return np.zeros(Z.shape[1])
+    model = MultiTaskElasticNet(
+        alpha=largest * share, l1_ratio=ratio, fit_intercept=False, max_iter=MAX_ITER, tol=1e-3
+    )
+    return np.abs(model.fit(Z, Y).coef_).max(axis=0)
+
+
+def _concave(Z: np.ndarray, Y: np.ndarray, k: int, penalty: str) -> np.ndarray:
+    """Return each feature's largest coefficient over the outputs, at the first strength with k features."""
+    try:
+        from pycasso import Solver
+    except ImportError:
+        raise ParameterError(f"penalty {penalty!r} needs the package pycasso; it is not installed") from None
+    # one scale for all outputs, so that the class that is easiest to tell comes first
+    strengths = np.geomspace(1, SMALLEST, N_STRENGTHS) * np.abs(Z.T @ Y).max() / len(Z)
+    if strengths[0] == 0:
+        return np.zeros(Z.shape[1])
+    paths = []
+    for target in Y.T:
+        solver = Solver(Z, target, lambdas=strengths, penalty=penalty, family="gaussian")
+        with warnings.catch_warnings():
+            # where a model fits exactly, the path ends early and says so
+            warnings.simplefilter("ignore", RuntimeWarning)
+            solver.train()
+        paths.append(np.abs(np.asarray(solver.result["beta"]).reshape(-1, Z.shape[1])))
+    length = min(len(path) for path in paths)
+    sizes = np.max([path[:length] for path in paths], axis=0)
+    counts = np.count_nonzero(sizes, axis=1)
+    return sizes[int(np.argmax(counts >= k)) if (counts >= k).any() else int(np.argmax(counts))]
+
+
+def quantile_tisp(Z: np.ndarray, Y: np.ndarray, k: int, max_iter: int) -> np.ndarray:
+    """Return the sizes of the coefficients after iterated gradient steps and quantile thresholding.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+    Y : ndarray of shape (n_samples, n_outputs)
+    k, max_iter : int
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        At most k are not zero.
+    """
+    step = 1 / max(float(np.linalg.norm(Z, 2)) ** 2, np.finfo(float).tiny)
+    W = np.zeros((Z.shape[1], Y.shape[1]))
+    for _ in range(max_iter):
+        moved = W + step * (Z.T @ (Y - Z @ W))
+        moved[descending(np.linalg.norm(moved, axis=1))[k:]] = 0.0
+        change, W = np.abs(moved - W).max(), moved
+        if change <= 1e-6 * np.abs(W).max():
+            break
+    return np.linalg.norm(W, axis=1)
