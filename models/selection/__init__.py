@@ -1,6 +1,7 @@
 """Selectors beyond annealing: the other papers' methods, with the estimators' face."""
 
 from .embedded import EmbeddedSelector
+from .fgm import FeatureGeneratingMachine
 from .filters import FilterSelector
 from .lp_inf import L21Selector, LpInfSelector
 from .registry import METHODS, make_selector
@@ -10,6 +11,7 @@ from .wrappers import WrapperSelector
 __all__ = [
     "METHODS",
     "EmbeddedSelector",
+    "FeatureGeneratingMachine",
     "FilterSelector",
     "L21Selector",
     "LpInfSelector",

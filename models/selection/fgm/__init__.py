@@ -1,0 +1,13 @@
+"""The Feature Generating Machine: sparse classifiers by cutting planes, for very many features.
+
+losses         squared hinge and logistic, their duals, the intercept
+subproblem     the l1-squared problem over the generated features, with its Moreau projection
+cutting_plane  generate the most violated set of features, solve, repeat
+atoms          what is selected: features, groups, trees of groups, and their worst-case analysis
+expansions     second-order products and additive kernels, never built as a whole
+estimator      the scikit-learn face
+"""
+
+from .estimator import FeatureGeneratingMachine
+
+__all__ = ["FeatureGeneratingMachine"]
