@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import demo, detect_keypoints, info, train_detector
+from . import compare_selectors, demo, detect_keypoints, info, select_features, train_detector
 from .status import report_errors
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.command,
     "train-detector": train_detector.command,
     "detect-keypoints": detect_keypoints.command,
+    "select-features": select_features.command,
+    "compare-selectors": compare_selectors.command,
     "info": info.command,
 }
 

@@ -1,0 +1,69 @@
+"""`annealed compare-selectors`: many methods on one table, by cross-validation over k."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, svmlight, .mat or .npz file.")],
+    target: Annotated[str, typer.Option(help="Column (or variable) to predict.")],
+    methods: Annotated[
+        str, typer.Option(help="Methods with commas between them; 'auto' is all but the slow ones.")
+    ] = "auto",
+    k: Annotated[str, typer.Option("-k", help="Sizes with commas between them.")] = "5,10,20,50",
+    out: Annotated[Path | None, typer.Option(help="Plot to write, PNG.")] = None,
+    folds: Annotated[int, typer.Option(help="Folds.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+) -> None:
+    """Compare selectors on a table: score, stability and seconds of each method for each k.
+
+    The selection is made anew on the training rows of each fold; a ridge model on the selected features
+    gives the score. A method that cannot be used is named, and the others go on.
+    """
+    from ..datasets.table_named import read_table
+    from ..models.selection.comparison import compare, task_of
+    from ..models.selection.registry import make_selector, methods_for
+    from .progress import Bars, warn, warn_of_problems
+    from .selection_files import MEASURES, plot_scores
+
+    named = read_table(table, target)
+    warn_of_problems(named.left_out)
+    data = named.table
+    task = task_of(data.y)
+    names = methods_for(task) if methods == "auto" else [name.strip() for name in methods.split(",")]
+    for name in names:
+        make_selector(name, 1, task=task)  # complains of an unknown name before the long part
+    sizes = _sizes(k, data.X.shape[1])
+    with Bars() as bars:
+        scores, problems = compare(
+            data.X,
+            data.y,
+            [*names, "random", "all"],
+            sizes,
+            n_folds=folds,
+            seed=seed,
+            report=lambda name, done, total: bars.update("methods", done, total),
+        )
+    print(f"{'method':<20}{'k':>6}{MEASURES[task]:>10}{'+-':>8}{'stability':>11}{'seconds':>9}")
+    for score in scores:
+        line = f"{score.method:<20}{score.k:>6}{score.mean:>10.4f}{score.scores.std():>8.4f}"
+        print(f"{line}{score.stability:>11.2f}{score.seconds:>9.2f}")
+    warn_of_problems([f"{name}: {problem}" for name, problem in problems.items()])
+    if out is not None:
+        plot_scores(out, scores, task)
+        warn(f"{out}: written")
+
+
+def _sizes(text: str, n_features: int) -> list[int]:
+    from ..features.errors import ParameterError
+
+    try:
+        sizes = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        raise ParameterError(f"-k is {text!r}; accepted are whole numbers with commas between them") from None
+    usable = [size for size in sizes if 1 <= size <= n_features]
+    if not usable or sizes[0] < 1:
+        raise ParameterError(f"-k is {text!r}; accepted are sizes from 1 to {n_features}")
+    return usable

@@ -1,0 +1,68 @@
+"""`annealed select-features`: the k features of a table that matter, and a model on them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, svmlight, .mat or .npz file.")],
+    target: Annotated[str, typer.Option(help="Column (or variable) to predict.")],
+    k: Annotated[int, typer.Option("-k", help="Features to select.")] = 20,
+    method: Annotated[str, typer.Option(help="Method; an unknown name lists them all.")] = "fsa",
+    out: Annotated[Path, typer.Option(help="Folder for the model and the plot; made if missing.")] = Path(
+        "selected"
+    ),
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validated scores.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+) -> None:
+    """Select the k features of a table that matter, and train a model on them.
+
+    Prints the features in order, and the cross-validated score of the selection beside those of all features
+    and of k random ones. Text columns and columns with missing values are left out, with a word.
+    """
+    from ..datasets.table_named import read_table
+    from ..features.errors import ParameterError
+    from ..models.selection.comparison import compare, select, task_of
+    from ..models.selection.registry import make_selector
+    from .progress import Bars, warn, warn_of_problems
+    from .selection_files import MEASURES, plot_scores, save_model, sizes_up_to
+
+    named = read_table(table, target)
+    warn_of_problems(named.left_out)
+    data = named.table
+    n_features = data.X.shape[1]
+    if not 1 <= k <= n_features:
+        raise ParameterError(
+            f"-k is {k}; {table} has {n_features} features, so 1 to {n_features} are accepted"
+        )
+    task = task_of(data.y)
+    make_selector(method, k, task=task)  # complains before the long part
+    out.mkdir(parents=True, exist_ok=True)
+    with Bars() as bars:
+        scores, problems = compare(
+            data.X,
+            data.y,
+            [method, "random", "all"],
+            sizes_up_to(k),
+            n_folds=folds,
+            seed=seed,
+            report=lambda name, done, total: bars.update("methods", done, total),
+        )
+    if method in problems:
+        raise ParameterError(problems[method])
+    features = select(data.X, data.y, task, method, k, seed)
+    assert data.feature_names is not None
+    for place, j in enumerate(features.tolist(), start=1):
+        print(f"{place}\t{data.feature_names[j]}")
+    last = {score.method: score for score in scores}
+    for name, label in (
+        (method, f"these {len(features)}"),
+        ("all", f"all {n_features}"),
+        ("random", f"{k} random"),
+    ):
+        print(f"{MEASURES[task]} with {label} features: {last[name].mean:.4f}")
+    save_model(out / "model.safetensors", data, features, task, method, seed)
+    plot_scores(out / "scores.png", scores, task)
+    warn(f"{out / 'model.safetensors'} and {out / 'scores.png'}: written")

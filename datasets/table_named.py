@@ -1,0 +1,201 @@
+"""Any table file by its ending, with the target named by the user."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..features.errors import DataError
+from .table_arff import read_arff
+from .table_mat import read_mat
+from .table_sparse_text import read_svmlight
+from .tables import Table
+
+MISSING = {"", "na", "nan", "null", "none", "?"}
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """A table with all of its features named, and what was left out of it.
+
+    Attributes
+    ----------
+    table : Table
+        With finite features only.
+    left_out : tuple of str
+        One sentence a column that is not a feature.
+    """
+
+    table: Table
+    left_out: tuple[str, ...] = ()
+
+
+def read_table(path, target: str) -> NamedTable:
+    """Read a table and choose its target.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.csv``, ``.tsv``, ``.parquet`` (needs pandas and pyarrow), ``.arff``, ``.svmlight``, ``.libsvm``,
+        ``.svm``, ``.mat`` or ``.npz``. MATLAB and NPZ files hold the features as the matrix X; svmlight
+        files hold the target before the features, whatever it is called.
+    target : str
+        Column (CSV, Parquet, ARFF) or variable (MATLAB, NPZ) to predict.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, has no such target, no numeric column, or a value of the target is missing.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in READERS:
+        raise DataError(f"{path}: ending {ending!r}; accepted are {', '.join(READERS)}")
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    return _without_missing(READERS[ending](path, target))
+
+
+def _read_csv(path: Path, target: str) -> NamedTable:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as stream:
+            rows = list(csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: not a readable text table ({error})") from None
+    rows = [row for row in rows if row]
+    if len(rows) < 2:
+        raise DataError(f"{path}: a line of names and at least one row are needed, found {len(rows)} lines")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise DataError(f"{path}: row {number} has {len(row)} values, expected {len(rows[0])}")
+    names = [name.strip() for name in rows[0]]
+    return _from_columns(path, dict(zip(names, zip(*rows[1:], strict=True), strict=True)), names, target)
+
+
+def _read_parquet(path: Path, target: str) -> NamedTable:
+    try:
+        import pandas
+
+        frame = pandas.read_parquet(path)
+    except ImportError:
+        raise DataError(f"{path}: Parquet files need the packages pandas and pyarrow") from None
+    # What it raises on a damaged file depends on the engine.
+    except Exception as error:
+        raise DataError(f"{path}: not a readable Parquet file ({error})") from None
+    names = [str(name) for name in frame.columns]
+    columns = {
+        name: ["" if value is None else str(value) for value in frame.iloc[:, j].tolist()]
+        for j, name in enumerate(names)
+    }
+    return _from_columns(path, columns, names, target)
+
+
+def _from_columns(path: Path, columns: dict, names: list[str], target: str) -> NamedTable:
+    """Make a table of columns of text."""
+    if len(set(names)) < len(names):
+        double = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{path}: two columns are named {double!r}")
+    _check_target(path, target, names)
+    features, left_out = {}, []
+    for name in names:
+        if name == target:
+            continue
+        values = _numbers(columns[name])
+        if values is None:
+            left_out.append(f"column {name} is left out: it is not numeric (such as {columns[name][0]!r})")
+        else:
+            features[name] = values
+    if not features:
+        raise DataError(f"{path}: no numeric column besides {target!r}")
+    labels = [str(label).strip() for label in columns[target]]
+    if any(label.lower() in MISSING for label in labels):
+        raise DataError(f"{path}: the target {target!r} has missing values")
+    numbers = _numbers(labels)
+    y = np.array(labels) if numbers is None else _as_integers(numbers)
+    table = Table(np.column_stack(list(features.values())), y, path.name, feature_names=tuple(features))
+    return NamedTable(table, tuple(left_out))
+
+
+def _numbers(texts) -> np.ndarray | None:
+    """Return texts as numbers, NaN where one is missing, or None if another is not a number."""
+    try:
+        return np.array([np.nan if t.strip().lower() in MISSING else float(t) for t in texts])
+    except ValueError:
+        return None
+
+
+def _as_integers(values: np.ndarray) -> np.ndarray:
+    whole = np.isfinite(values).all() and (values % 1 == 0).all() and np.abs(values).max() < 2**53
+    return values.astype(np.int64) if whole else values
+
+
+def _read_arff(path: Path, target: str) -> NamedTable:
+    table = read_arff(path, [target])
+    if not np.isfinite(table.y).all():
+        raise DataError(f"{path}: the target {target!r} has missing values")
+    return NamedTable(replace(table, y=_as_integers(table.y)))
+
+
+def _read_svmlight(path: Path, target: str) -> NamedTable:
+    table = read_svmlight(path)
+    return NamedTable(replace(table, y=_as_integers(table.y)))
+
+
+def _read_mat(path: Path, target: str) -> NamedTable:
+    return NamedTable(read_mat(path, y=target))
+
+
+def _read_npz(path: Path, target: str) -> NamedTable:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    # A damaged archive, or one that holds objects.
+    except Exception as error:
+        raise DataError(f"{path}: not a readable NPZ file ({error})") from None
+    _check_target(path, target, list(arrays))
+    _check_target(path, "X", list(arrays))
+    X, y = arrays["X"], arrays[target]
+    if X.ndim != 2 or X.dtype.kind not in "buif":
+        raise DataError(f"{path}: X must be a matrix of numbers, found shape {X.shape} of {X.dtype}")
+    if y.ndim != 1:
+        raise DataError(f"{path}: {target} must be a vector, found shape {y.shape}")
+    names = tuple(str(name) for name in arrays["feature_names"]) if "feature_names" in arrays else None
+    return NamedTable(Table(X.astype(np.float64), y, path.name, feature_names=names))
+
+
+def _check_target(path: Path, target: str, names: list[str]) -> None:
+    if target not in names:
+        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise DataError(f"{path}: no column {target!r}; it has {shown}")
+
+
+def _without_missing(named: NamedTable) -> NamedTable:
+    """Leave out the columns with missing or infinite values, and name the features that have no name."""
+    table, left_out = named.table, list(named.left_out)
+    names = np.array(table.feature_names or [f"x{j}" for j in range(table.X.shape[1])])
+    X = table.X
+    if isinstance(X, np.ndarray):
+        finite = np.isfinite(X).all(axis=0)
+    else:
+        finite = np.ones(X.shape[1], dtype=bool)
+        finite[X.indices[~np.isfinite(X.data)]] = False
+    left_out += [f"column {name} is left out: it has missing or infinite values" for name in names[~finite]]
+    if not finite.any():
+        raise DataError(f"{table.name}: every numeric column has missing or infinite values")
+    X = X[:, np.flatnonzero(finite)]
+    return NamedTable(replace(table, X=X, feature_names=tuple(names[finite].tolist())), tuple(left_out))
+
+
+READERS: dict[str, Callable[[Path, str], NamedTable]] = {
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".parquet": _read_parquet,
+    ".arff": _read_arff,
+    ".svmlight": _read_svmlight,
+    ".libsvm": _read_svmlight,
+    ".svm": _read_svmlight,
+    ".mat": _read_mat,
+    ".npz": _read_npz,
+}

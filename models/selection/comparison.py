@@ -1,0 +1,182 @@
+"""Scores of selectors by cross-validation: the selection is made anew on each training part."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import RidgeClassifierCV, RidgeCV
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+
+from ...features.errors import AnnealedError, DataError
+from .registry import CLASSIFICATION, REGRESSION, make_selector
+
+ALPHAS = np.geomspace(1e-2, 1e4, 13)
+MOST_CLASSES = 100
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one method reached with k features.
+
+    Attributes
+    ----------
+    method : str
+    k : int
+    scores : ndarray of shape (n_folds,)
+        Accuracy, or R^2, of a ridge model on the selected features.
+    stability : float
+        Mean share of two folds' selections that they have in common (Jaccard index).
+    seconds : float
+        Mean time of one selection.
+    """
+
+    method: str
+    k: int
+    scores: np.ndarray
+    stability: float
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """The mean score."""
+        return float(self.scores.mean())
+
+
+def task_of(y: np.ndarray) -> str:
+    """Return "classification" for text and for few whole numbers, else "regression"."""
+    if type_of_target(y) in ("binary", "multiclass") and len(np.unique(y)) <= min(MOST_CLASSES, len(y) / 2):
+        return CLASSIFICATION
+    return REGRESSION
+
+
+def make_model(X, task: str):
+    """Return the model that judges a selection: ridge with its strength chosen by leaving one out."""
+    scaler = MaxAbsScaler() if sparse.issparse(X) else StandardScaler()
+    return make_pipeline(scaler, (RidgeClassifierCV if task == CLASSIFICATION else RidgeCV)(ALPHAS))
+
+
+def folds(X, y: np.ndarray, task: str, n_folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the training and test rows of each fold."""
+    smallest = int(np.unique(y, return_counts=True)[1].min()) if task == CLASSIFICATION else len(y)
+    if task == CLASSIFICATION and len(np.unique(y)) < 2:
+        raise DataError("the target must hold at least two classes, got one class")
+    if n_folds < 2 or len(y) < 2 * n_folds:
+        raise DataError(f"{n_folds} folds of {len(y)} rows; at least 2 folds of at least 2 rows are needed")
+    with warnings.catch_warnings():
+        if smallest < n_folds:  # rare classes are then missing from some folds
+            warnings.simplefilter("ignore", UserWarning)
+        maker = StratifiedKFold if task == CLASSIFICATION and smallest >= 2 else KFold
+        return list(maker(n_folds, shuffle=True, random_state=seed).split(X, y))
+
+
+def compare(
+    X,
+    y: np.ndarray,
+    methods: Sequence[str],
+    ks: Sequence[int],
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+    report: Report | None = None,
+) -> tuple[list[Score], dict[str, str]]:
+    """Score methods over k by cross-validation.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    methods : sequence of str
+        Names of the registry, and "all" (every feature) and "random" (k features drawn at random).
+    ks : sequence of int
+    n_folds, seed : int
+    report : callable, optional
+        Called as report(method, done, total).
+
+    Returns
+    -------
+    scores : list of Score
+        By method, then by k; "all" once.
+    problems : dict of str
+        Methods that could not be used, and why; they do not end the others' comparison.
+    """
+    task = task_of(y)
+    parts = folds(X, y, task, n_folds, seed)
+    results: list[Score] = []
+    problems: dict[str, str] = {}
+    for done, method in enumerate(methods):
+        if report is not None:
+            report(method, done, len(methods))
+        try:
+            for k in [X.shape[1]] if method == "all" else ks:
+                results.append(_score(X, y, task, method, int(k), parts, seed))
+        except (AnnealedError, ValueError) as error:
+            problems[method] = str(error).splitlines()[0]
+    return results, problems
+
+
+def _score(X, y, task, method, k, parts, seed) -> Score:
+    scores, masks, seconds = [], [], 0.0
+    for fold, (train, test) in enumerate(parts):
+        begin = time.perf_counter()
+        features = select(X[train], y[train], task, method, k, seed + fold if method == "random" else seed)
+        seconds += time.perf_counter() - begin
+        model = make_model(X, task).fit(X[train][:, features], y[train])
+        scores.append(model.score(X[test][:, features], y[test]))
+        mask = np.zeros(X.shape[1], dtype=bool)
+        mask[features] = True
+        masks.append(mask)
+    return Score(method, k, np.array(scores), stability(np.array(masks)), seconds / len(parts))
+
+
+def select(X, y, task: str, method: str, k: int, seed: int) -> np.ndarray:
+    """Return the features that a method selects, best first where it has an order."""
+    if method == "all":
+        return np.arange(X.shape[1])
+    if method == "random":
+        return np.sort(check_random_state(seed).permutation(X.shape[1])[:k])
+    selector = make_selector(method, k, task=task, random_state=seed)
+    selector.fit(X if not sparse.issparse(X) or method == "fsa" else X.toarray(), y)
+    features = ordered_support(selector, _deviations(X))
+    if len(features) == 0:
+        raise DataError(f"method {method!r} selected no feature")
+    return features
+
+
+def ordered_support(selector, deviations: np.ndarray) -> np.ndarray:
+    """Return the selected features: by the method's own order, or by what each contributes to its model.
+
+    Parameters
+    ----------
+    selector : fitted selector
+    deviations : ndarray of shape (n_features,)
+        Standard deviations, which make coefficients comparable.
+    """
+    support = selector.get_support(indices=True)
+    if hasattr(selector, "order_"):
+        return selector.order_[: len(support)]
+    if hasattr(selector, "knot_values_"):
+        size = np.ptp(selector.knot_values_, axis=2).max(axis=0)
+    else:
+        size = (np.abs(np.atleast_2d(selector.coef_)).max(axis=0) * deviations)[support]
+    return support[np.argsort(-size, kind="stable")]
+
+
+def _deviations(X) -> np.ndarray:
+    if sparse.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        return np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0))
+    return X.std(axis=0)
+
+
+def stability(masks: np.ndarray) -> float:
+    """Return the mean Jaccard index of all pairs of selections, shape (n_selections, n_features) bool."""
+    pairs = [(a, b) for i, a in enumerate(masks) for b in masks[:i]]
+    return float(np.mean([(a & b).sum() / (a | b).sum() for a, b in pairs]))

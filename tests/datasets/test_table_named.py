@@ -1,0 +1,92 @@
+"""Every table format through one reader, and clear words about what is left out."""
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
+
+from annealed.datasets.table_named import read_table
+from annealed.features.errors import DataError
+
+X = np.array([[1.5, -2.0], [0.0, 4.0], [3.0, 1.0]])
+Y = np.array([0, 1, 1])
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_formats_give_the_same_table(tmp_path):
+    paths = {}
+    paths["csv"] = write(tmp_path, "a.csv", "u,y,v\n1.5,0,-2\n0,1,4\n3,1,1\n")
+    paths["tsv"] = write(tmp_path, "a.tsv", "u\ty\tv\n1.5\t0\t-2\n0\t1\t4\n3\t1\t1\n")
+    header = "@relation a\n@attribute u numeric\n@attribute v numeric\n@attribute y numeric\n@data\n"
+    paths["arff"] = write(tmp_path, "a.arff", header + "1.5,-2,0\n0,4,1\n3,1,1\n")
+    for name in ("svmlight", "mat", "npz"):
+        paths[name] = tmp_path / f"a.{name}"
+    dump_svmlight_file(X, Y, str(paths["svmlight"]), zero_based=False)
+    savemat(paths["mat"], {"X": X, "y": Y[:, None]})
+    np.savez(paths["npz"], X=X, y=Y)
+    for name, path in paths.items():
+        named = read_table(path, "y")
+        values = named.table.X if isinstance(named.table.X, np.ndarray) else named.table.X.toarray()
+        np.testing.assert_array_equal(values, X, err_msg=name)
+        np.testing.assert_array_equal(named.table.y, Y, err_msg=name)
+        assert named.table.feature_names == (("u", "v") if name in ("csv", "tsv", "arff") else ("x0", "x1"))
+        assert named.left_out == ()
+
+
+def test_text_and_missing_values_are_left_out_with_words(tmp_path):
+    path = write(tmp_path, "a.csv", "u,town,hole,y\n1,Ulm,1,yes\n2,Aue,,no\n")
+    named = read_table(path, "y")
+    assert named.table.feature_names == ("u",)
+    assert named.table.y.tolist() == ["yes", "no"]
+    assert named.left_out == (
+        "column town is left out: it is not numeric (such as 'Ulm')",
+        "column hole is left out: it has missing or infinite values",
+    )
+
+
+def test_infinite_values_in_a_sparse_table_are_left_out(tmp_path):
+    path = write(tmp_path, "a.svmlight", "1 1:2 2:inf\n0 1:3\n")
+    try:
+        named = read_table(path, "y")
+    except DataError:
+        return  # refused by the parser: as clear
+    assert named.table.feature_names == ("x0",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "u,v\n1,2\n", "no column 'y'; it has u, v"),
+        ("a.csv", "u,y\n", "a line of names and at least one row are needed, found 1 lines"),
+        ("a.csv", "", "found 0 lines"),
+        ("a.csv", "u,y\n1,2\n1\n", "row 3 has 1 values, expected 2"),
+        ("a.csv", "u,u,y\n1,2,3\n", "two columns are named 'u'"),
+        ("a.csv", "u,y\nUlm,1\n", "no numeric column besides 'y'"),
+        ("a.csv", "u,y\n1,\n", "the target 'y' has missing values"),
+        ("a.csv", "u,y\nnan,1\n", "every numeric column has missing or infinite values"),
+        ("a.xls", "", "ending '.xls'; accepted are .csv"),
+        ("a.npz", "PK", "not a readable NPZ file"),
+        ("a.mat", "M", "not a readable MATLAB file"),
+        ("a.parquet", "P", "Parquet"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, name, text, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(write(tmp_path, name, text), "y")
+    assert name in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        read_table(tmp_path / "none.csv", "y")
+
+
+def test_npz_of_the_wrong_shape(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.zeros(3), y=Y)
+    with pytest.raises(DataError, match="X must be a matrix of numbers"):
+        read_table(tmp_path / "a.npz", "y")
