@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from ...features.errors import ParameterError
 from ..estimators import FSAClassifier, FSARegressor
 from .embedded import EmbeddedSelector
+from .fgm import FeatureGeneratingMachine
 from .filters import FilterSelector
 from .lp_inf import L21Selector, LpInfSelector
 from .screening import ScreenedLasso
@@ -84,6 +85,7 @@ def _embedded(penalty: str, requires: str | None = None) -> Method:
 METHODS: dict[str, Method] = {
     "fsa": _fsa("linear"),
     "fsa-piecewise": _fsa("piecewise"),
+    "fgm": Method(lambda k, task, seed: FeatureGeneratingMachine(k), (CLASSIFICATION,)),
     "lp-inf": Method(lambda k, task, seed: LpInfSelector(k)),
     "l21": Method(lambda k, task, seed: L21Selector(k)),
     "screened-lasso": Method(lambda k, task, seed: ScreenedLasso(k, ratio=1e-3), (REGRESSION,)),
