@@ -93,7 +93,7 @@ class LogitBoost(SelectorMixin, ClassifierMixin, BaseEstimator):
         learner_fraction=1.0,
         max_features=None,
         z_max=4.0,
-        random_state=None,
+        random_state=0,
     ):
         self.n_rounds = n_rounds
         self.learner = learner

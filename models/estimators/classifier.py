@@ -70,7 +70,8 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         Training of the survivors ends early once a gradient step moves no coefficient by more than
         this fraction of the largest.
     random_state : int, RandomState or None
-        Order of the rows: which batch they are in, and which of them the step is estimated on.
+        Order of the rows: which batch they are in, and which of them the step is estimated on. The
+        default is a number, so that a fit repeated gives the same model to the last bit.
     callback : callable, optional
         Called with a `Progress` after each iteration.
 
@@ -124,7 +125,7 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         groups=None,
         class_weight=None,
         tol=1e-5,
-        random_state=None,
+        random_state=0,
         callback=None,
     ):
         self.k = k

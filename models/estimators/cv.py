@@ -130,7 +130,7 @@ groups, class_weight, tol, random_state, callback
         groups=None,
         class_weight=None,
         tol=1e-5,
-        random_state=None,
+        random_state=0,
         callback=None,
     ):
         super().__init__(
@@ -195,7 +195,7 @@ tol, random_state, callback
         always_keep=None,
         groups=None,
         tol=1e-5,
-        random_state=None,
+        random_state=0,
         callback=None,
     ):
         super().__init__(

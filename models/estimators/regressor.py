@@ -53,7 +53,7 @@ random_state, callback
         always_keep=None,
         groups=None,
         tol=1e-5,
-        random_state=None,
+        random_state=0,
         callback=None,
     ):
         self.k = k

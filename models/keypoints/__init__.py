@@ -1,1 +1,24 @@
-"""Keypoint detectors: training by hard-negative mining, scanning, detections."""
+"""Keypoint detectors: training by hard-negative mining, scanning, detections, evaluation (section 3.3)."""
+
+from .detections import Detections
+from .detector import KeypointDetector, PyramidRule
+from .evaluation import Criteria, PrecisionRecall, precision_recall
+from .fitting import FitRule
+from .nms import Suppression
+from .targets import TargetRule, keypoint_targets
+from .training import TrainingRule, train_detector
+
+__all__ = [
+    "Criteria",
+    "Detections",
+    "FitRule",
+    "KeypointDetector",
+    "PrecisionRecall",
+    "PyramidRule",
+    "Suppression",
+    "TargetRule",
+    "TrainingRule",
+    "keypoint_targets",
+    "precision_recall",
+    "train_detector",
+]

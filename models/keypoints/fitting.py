@@ -31,8 +31,8 @@ class FitRule:
         Bins of each response function.
     n_iter, mu : int, float
         Annealing schedule, equation (3).
-    batch_size : int
-        Windows in a mini-batch while features leave.
+    n_batches : int
+        Mini-batches an iteration while features leave.
     shrinkage, smoothness : float
         Of the response functions, equation (13).
     cascade_loss : float
@@ -44,7 +44,7 @@ class FitRule:
     n_bins: int = 10
     n_iter: int = 500
     mu: float = 300.0
-    batch_size: int = 250
+    n_batches: int = 16
     shrinkage: float = 1e-4
     smoothness: float = 1e-3
     cascade_loss: float = 0.002
@@ -54,6 +54,8 @@ class FitRule:
             raise ParameterError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
         if not 1 <= self.n_bins <= 255:
             raise ParameterError(f"n_bins must be from 1 to 255, got {self.n_bins}")
+        if self.n_batches < 1:
+            raise ParameterError(f"n_batches must be at least 1, got {self.n_batches}")
         if not 0 <= self.cascade_loss < 1:
             raise ParameterError(f"cascade_loss must be at least 0 and below 1, got {self.cascade_loss}")
         InverseSchedule(self.k, self.n_iter, self.mu)
@@ -135,7 +137,7 @@ def fit_classifier(
             LOSSES[rule.loss](labels, share),
             SecondDifference(rule.shrinkage, rule.smoothness),
             InverseSchedule(rule.k, rule.n_iter, rule.mu),
-            batch_size=rule.batch_size,
+            batch_size=-(-len(labels) // rule.n_batches),
             callback=callback,
         )
     # each response has mean zero over the examples, so that the intercept carries the level

@@ -199,7 +199,7 @@ class FilterSelector(RankedSelector):
     array([ 4, 17])
     """
 
-    def __init__(self, k=10, *, criterion="f", task="auto", random_state=None):
+    def __init__(self, k=10, *, criterion="f", task="auto", random_state=0):
         self.k = k
         self.criterion = criterion
         self.task = task

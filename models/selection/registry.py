@@ -108,7 +108,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def make_selector(name: str, k: int, *, task: str | None = None, random_state: Any = None) -> BaseEstimator:
+def make_selector(name: str, k: int, *, task: str | None = None, random_state: Any = 0) -> BaseEstimator:
     """Return an unfitted selector.
 
     Parameters

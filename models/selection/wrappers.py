@@ -41,7 +41,7 @@ class WrapperSelector(RankedSelector):
         See `RankedSelector`. Selected features are in the order of the table except with "backward".
     """
 
-    def __init__(self, k=10, *, search="backward", task="auto", n_iter=200, cv=3, random_state=None):
+    def __init__(self, k=10, *, search="backward", task="auto", n_iter=200, cv=3, random_state=0):
         self.k = k
         self.search = search
         self.task = task

@@ -126,7 +126,7 @@ def test_train_detector_unknown_keypoint(train, photo_folder):
     ("options", "message"),
     [
         (["-k", "5000"], "k is 5000, more than the 1014 features of the pool"),
-        (["-k", "0"], "k must be at least 1"),
+        (["-k", "0"], "k must be an integer of at least 1"),
         (["--rounds", "-1"], "rounds must be at least 0"),
         (["--hard", "0"], "n_hard must be at least 1"),
         (["--validation", "0.7"], "validation must lie in 0..0.5"),
