@@ -29,6 +29,7 @@ SHIPPED = Path(__file__).parent / "shipped"
 LOADERS = {
     "estimator": "annealed.models.estimators.persistence:load",
     "keypoint-detector": "annealed.models.keypoints.detector:KeypointDetector.from_model_file",
+    "motion-ranker": "annealed.models.motion.ranker:MotionRanker.from_model_file",
 }
 
 
