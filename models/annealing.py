@@ -27,10 +27,11 @@ from numba import njit
 
 from ..features.errors import DataError, ParameterError
 from .designs.base import Block, Design
+from .fused import can_fuse, fused_pass
 from .losses import Loss
 from .penalties import Penalty
 from .schedules import InverseSchedule
-from .steps import StepLength
+from .steps import StepLength, nesterov_step
 from .survivors import Survivors
 
 DIVERGED = 2.0  # a loss of this many times that of the empty model is a failure, not a phase
@@ -269,6 +270,8 @@ class Annealer:
         instead of on.
         """
         step = self.steps.current()
+        if can_fuse(self.design, self.loss, self.penalty, batches):
+            return self._fused_pass_over(batches, step)
         for start, stop in batches:
             block = self.design.block(start, stop)
             response = block.response(self.beta, self.intercept)
@@ -282,7 +285,7 @@ class Annealer:
             gradient = block.gradient(residual)
             if self.penalty is not None:
                 self.penalty.add_gradient(self.beta, gradient)
-            relative_move = _nesterov_step(
+            relative_move = nesterov_step(
                 self.beta,
                 self.velocity,
                 gradient,
@@ -292,6 +295,16 @@ class Annealer:
                 step,
                 self.momentum,
             )
+        return value, relative_move
+
+    def _fused_pass_over(self, batches: list[tuple[int, int]], step: float) -> tuple[float, float]:
+        """Do what `_pass_over` does in one compiled call."""
+        state = self.beta, self.velocity, self.intercept, self.intercept_velocity
+        rule = step, self.momentum, self.worst_loss
+        value, relative_move = fused_pass(self.design, self.loss, batches, state, self.good, rule)
+        if not value <= self.worst_loss:
+            start, stop = batches[-1]
+            self._back_off(self.design.block(start, stop), start, stop)
         return value, relative_move
 
     def _penalized_value(self, response: np.ndarray, start: int, stop: int) -> float:
@@ -335,37 +348,15 @@ class Annealer:
 
 
 @njit(cache=True)
-def _nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, residual, step, momentum):
-    """Move the coefficients and the intercept in place; they hold Nesterov's look-ahead point.
-
-    The gradient of an intercept is the sum of its residuals. Returns how far the gradient moves a
-    coefficient or an intercept at most, relative to the largest coefficient.
-    """
-    largest_push = 0.0
-    largest = 0.0
-    for o in range(beta.shape[0]):
-        for j in range(beta.shape[1]):
-            for k in range(beta.shape[2]):
-                push = step * gradient[o, j, k]
-                velocity[o, j, k] = momentum * velocity[o, j, k] - push
-                beta[o, j, k] += momentum * velocity[o, j, k] - push
-                largest_push = max(largest_push, abs(push))
-                largest = max(largest, abs(beta[o, j, k]))
-        push = 0.0
-        for i in range(residual.shape[1]):
-            push += residual[o, i]
-        push *= step
-        intercept_velocity[o] = momentum * intercept_velocity[o] - push
-        intercept[o] += momentum * intercept_velocity[o] - push
-        largest_push = max(largest_push, abs(push))
-    if largest_push == 0:
-        return 0.0
-    return largest_push / largest if largest > 0 else np.inf
-
-
-def _norms(beta: np.ndarray) -> np.ndarray:
+def _norms(beta):
     """Norm of each feature's coefficients over outputs and block, shape (n_features,)."""
-    return np.sqrt(np.einsum("ojk,ojk->j", beta, beta))
+    n_outputs, n_features, block_size = beta.shape
+    norms = np.zeros(n_features)
+    for o in range(n_outputs):
+        for j in range(n_features):
+            for k in range(block_size):
+                norms[j] += beta[o, j, k] ** 2
+    return np.sqrt(norms)
 
 
 def _check_options(batch_size: int | None, momentum: float, learning_rate: float | str, tol: float) -> None:

@@ -85,7 +85,7 @@ def _pointwise_value(kind: int, h: float, y: float, f: float) -> float:
 
 
 @njit(cache=True)
-def _mean_value(kind, h, response, target, weight, start):
+def mean_value(kind, h, response, target, weight, start):
     n_outputs, n = response.shape
     total = 0.0
     for o in range(n_outputs):
@@ -95,25 +95,26 @@ def _mean_value(kind, h, response, target, weight, start):
 
 
 @njit(cache=True)
-def _pointwise_derivative(kind, h, response, target, weight, start, out):
+def pointwise_derivative(kind, h, response, target, weight, start, out):
     """Fill `out`; one loop a loss, so that those without a logarithm run in vector lanes."""
     n_outputs, n = response.shape
+    share = 1.0 / n
     for o in range(n_outputs):
         f, d = response[o], out[o]
         y, w = target[o][start : start + n], weight[start : start + n]
         if kind == SQUARED:
             for i in range(n):
-                d[i] = w[i] / n * 2.0 * (f[i] - y[i])
+                d[i] = share * w[i] * 2.0 * (f[i] - y[i])
         elif kind == LOGISTIC:
             for i in range(n):
-                d[i] = -w[i] / n * y[i] * _sigmoid(-y[i] * f[i])
+                d[i] = -share * w[i] * y[i] * _sigmoid(-y[i] * f[i])
         elif kind == HUBER_HINGE:
             for i in range(n):
-                d[i] = w[i] / n * y[i] * min(max((y[i] * f[i] - 1.0 - h) / (2.0 * h), -1.0), 0.0)
+                d[i] = share * w[i] * y[i] * min(max((y[i] * f[i] - 1.0 - h) / (2.0 * h), -1.0), 0.0)
         else:
             for i in range(n):
                 gap = min(y[i] * f[i] - 1.0, 0.0)
-                d[i] = w[i] / n * y[i] * 2.0 * gap / (1.0 + gap * gap)
+                d[i] = share * w[i] * y[i] * 2.0 * gap / (1.0 + gap * gap)
 
 
 class PointwiseLoss(Loss):
@@ -144,11 +145,11 @@ class PointwiseLoss(Loss):
         return list(pairwise(cuts))
 
     def value(self, response: np.ndarray, start: int, stop: int) -> float:
-        return _mean_value(self.kind, self.h, response, self.target, self.weight, start)
+        return mean_value(self.kind, self.h, response, self.target, self.weight, start)
 
     def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty_like(response)
-        _pointwise_derivative(self.kind, self.h, response, self.target, self.weight, start, out)
+        pointwise_derivative(self.kind, self.h, response, self.target, self.weight, start, out)
         return out
 
     def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:

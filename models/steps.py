@@ -1,6 +1,7 @@
-"""The length of a gradient step."""
+"""A gradient step and its length."""
 
 import numpy as np
+from numba import njit
 
 from ..features.errors import DataError
 from .designs.base import Design
@@ -8,12 +9,12 @@ from .losses import Loss
 from .penalties import Penalty
 
 PROBE_ROWS = 256  # rows that the curvature is estimated on
-PROBE_SHRINKAGE = 0.8  # estimate the curvature again when this fraction of the features is left
+PROBE_SHRINKAGE = 0.65  # estimate the curvature again when this fraction of the features is left
 SETTLED = 1.01  # a power iteration that gains less than this factor is the last
 MIN_POWER_ITERATIONS = 3
 # While there are many features an iteration is costly, and its estimate serves few steps.
-FEATURE_ITERATIONS = 6000  # iterations times features, within the following bounds
-LEAST_LIMIT, LARGEST_LIMIT = 6, 30
+FEATURE_ITERATIONS = 3000  # iterations times features, within the following bounds
+LEAST_LIMIT, LARGEST_LIMIT = 4, 30
 MAX_HALVINGS = 40
 
 
@@ -81,3 +82,32 @@ class StepLength:
             if n_done >= MIN_POWER_ITERATIONS and eigenvalue <= SETTLED * before:
                 break
         return eigenvalue
+
+
+@njit(cache=True)
+def nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, residual, step, momentum):
+    """Move the coefficients and the intercept in place; they hold Nesterov's look-ahead point.
+
+    The gradient of an intercept is the sum of its residuals. Returns how far the gradient moves a
+    coefficient or an intercept at most, relative to the largest coefficient.
+    """
+    largest_push = 0.0
+    largest = 0.0
+    for o in range(beta.shape[0]):
+        for j in range(beta.shape[1]):
+            for k in range(beta.shape[2]):
+                push = step * gradient[o, j, k]
+                velocity[o, j, k] = momentum * velocity[o, j, k] - push
+                beta[o, j, k] += momentum * velocity[o, j, k] - push
+                largest_push = max(largest_push, abs(push))
+                largest = max(largest, abs(beta[o, j, k]))
+        push = 0.0
+        for i in range(residual.shape[1]):
+            push += residual[o, i]
+        push *= step
+        intercept_velocity[o] = momentum * intercept_velocity[o] - push
+        intercept[o] += momentum * intercept_velocity[o] - push
+        largest_push = max(largest_push, abs(push))
+    if largest_push == 0:
+        return 0.0
+    return largest_push / largest if largest > 0 else np.inf

@@ -1,6 +1,7 @@
 """Which features are still kept, in which units, and who left when."""
 
 import numpy as np
+from numba import njit
 
 from ..features.errors import DataError, ParameterError
 
@@ -48,12 +49,12 @@ class Survivors:
         """
         scores = np.where(self.forced, np.inf, norms)
         if self.groups is None:
-            stays = _largest(scores, size)
+            indices, leaving = _part(scores, size)
         else:
-            stays = _largest(_group_scores(scores, self.groups), size)[self.groups]
-        leaving = np.flatnonzero(~stays)
+            best, _ = _part(_group_scores(scores, self.groups), size)
+            stays = np.isin(self.groups, best)
+            indices, leaving = np.flatnonzero(stays), np.flatnonzero(~stays)
         self._left.append(self.kept[leaving[np.argsort(scores[leaving], kind="stable")]])
-        indices = np.flatnonzero(stays)
         self.kept = self.kept[indices]
         self.forced = self.forced[indices]
         self.n_units = size
@@ -69,13 +70,28 @@ class Survivors:
         return ranking
 
 
-def _largest(scores: np.ndarray, size: int) -> np.ndarray:
-    """Mark the `size` largest scores; among equals, the lower index stays."""
+@njit(cache=True)
+def _part(scores, size):
+    """Return the positions of the `size` largest scores and of the others, both ascending.
+
+    Among equal scores, the lower position is larger.
+    """
     threshold = np.partition(scores, len(scores) - size)[len(scores) - size]
-    stays = scores > threshold
-    tied = np.flatnonzero(scores == threshold)
-    stays[tied[: size - np.count_nonzero(stays)]] = True
-    return stays
+    n_tied_that_stay = size - np.count_nonzero(scores > threshold)
+    indices = np.empty(size, dtype=np.int64)
+    leaving = np.empty(len(scores) - size, dtype=np.int64)
+    n_stay = 0
+    for position, score in enumerate(scores):
+        stays = score > threshold
+        if score == threshold and n_tied_that_stay > 0:
+            stays = True
+            n_tied_that_stay -= 1
+        if stays:
+            indices[n_stay] = position
+            n_stay += 1
+        else:
+            leaving[position - n_stay] = position
+    return indices, leaving
 
 
 def _group_scores(scores: np.ndarray, groups: np.ndarray) -> np.ndarray:

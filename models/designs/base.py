@@ -24,6 +24,8 @@ import numpy as np
 CHUNK_ROWS = 512
 # Below this many (sample, feature) visits, starting threads costs more than it saves.
 PARALLEL_VISITS = 1 << 17
+# Sums may be reordered into vector lanes; the order is fixed at compile time, not by the threads.
+REASSOCIATE = {"reassoc", "contract"}
 
 
 class Block(Protocol):

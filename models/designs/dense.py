@@ -3,10 +3,7 @@
 import numpy as np
 from numba import njit, prange
 
-from .base import CHUNK_ROWS, PARALLEL_VISITS, FeatureRows, ResidentDesign
-
-# Sums may be reordered into vector lanes; the order is fixed at compile time, not by the threads.
-REASSOCIATE = {"reassoc", "contract"}
+from .base import CHUNK_ROWS, PARALLEL_VISITS, REASSOCIATE, FeatureRows, ResidentDesign
 
 
 class DenseDesign(ResidentDesign):
@@ -21,25 +18,25 @@ class DenseDesign(ResidentDesign):
     block_size = 1
 
     def __init__(self, columns: np.ndarray) -> None:
-        self._columns = FeatureRows(columns)
+        self.columns = FeatureRows(columns)
         self.n_features, self.n_rows = columns.shape
 
     def keep(self, indices: np.ndarray) -> None:
-        self._columns.keep(indices)
+        self.columns.keep(indices)
         self.n_features = len(indices)
 
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
         parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
-        kernel = _response_parallel if parallel else _response
-        kernel(self._columns.values, self._columns.rows, beta, intercept, start, out)
+        kernel = _response_parallel if parallel else dense_response
+        kernel(self.columns.values, self.columns.rows, beta, intercept, start, out)
         return out
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(residual), self.n_features, 1))
         parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
-        kernel = _gradient_parallel if parallel else _gradient
-        kernel(self._columns.values, self._columns.rows, residual, start, out)
+        kernel = _gradient_parallel if parallel else dense_gradient
+        kernel(self.columns.values, self.columns.rows, residual, start, out)
         return out
 
 
@@ -65,7 +62,7 @@ def _respond_chunk(columns, rows, beta, start, out):
 
 
 @njit(cache=True)
-def _response(columns, rows, beta, intercept, start, out):
+def dense_response(columns, rows, beta, intercept, start, out):
     for o in range(out.shape[0]):
         out[o] = intercept[o]
         for first in range(0, out.shape[1], CHUNK_ROWS):
@@ -91,7 +88,7 @@ def _dot(column, residual):
 
 
 @njit(cache=True)
-def _gradient(columns, rows, residual, start, out):
+def dense_gradient(columns, rows, residual, start, out):
     n = residual.shape[1]
     for j in range(len(rows)):
         column = columns[rows[j]][start : start + n]

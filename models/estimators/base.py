@@ -17,7 +17,7 @@ from ..losses import Loss
 from ..penalties import Penalty, SecondDifference
 from ..responses import LinearModel, Model, PiecewiseModel
 from ..schedules import InverseSchedule
-from .preparation import prepare
+from .preparation import Prepared, prepare
 
 RESPONSES = ("linear", "piecewise")
 # Rows in a batch. A piecewise response builds one table per feature and batch, which wants more rows.
@@ -67,27 +67,29 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             X, y, weight = X[counts], y[counts], weight[counts]
         return X, y, weight
 
-    def _anneal(
-        self, X, weight: np.ndarray, make_loss: Callable[[np.ndarray], Loss], ks: Sequence[int], shuffle: bool
-    ) -> list[tuple[Model, Annealed]]:
-        """Run the annealing once for all sizes of `ks`; one model a size, largest first.
-
-        `make_loss(order)` binds the loss to the rows in the design's order.
-        """
+    def _prepare(self, X, weight: np.ndarray, *, shuffle: bool) -> Prepared:
+        """Make a table ready, its rows in random order if they are to be shuffled."""
         self._check_parameters()
         order = np.arange(X.shape[0])
         if shuffle:
             order = check_random_state(self.random_state).permutation(order)
-        prepared = prepare(X, weight, order, self.response, self.n_bins)
+        return prepare(X, weight, order, self.response, self.n_bins)
+
+    def _anneal(self, prepared: Prepared, loss: Loss, ks: Sequence[int]) -> list[tuple[Model, Annealed]]:
+        """Run the annealing once for all sizes of `ks`; one model a size, largest first.
+
+        The loss is bound to the rows in the order of the design.
+        """
         always_keep, groups = self.always_keep, self.groups
-        sizes = [self._attainable(k, X.shape[1]) for k in ks]
+        design = prepared.new_design()
+        sizes = [self._attainable(k, design.n_features) for k in ks]
         path = anneal_path(
-            prepared.design,
-            make_loss(order),
+            design,
+            loss,
             self._resolve_penalty(),
             InverseSchedule(sizes[0], self.n_iter, self.mu),
             sizes,
-            batch_size=self._resolve_batch_size(X.shape[0]),
+            batch_size=self._resolve_batch_size(design.n_rows),
             momentum=self.momentum,
             learning_rate=self.learning_rate,
             groups=None if groups is None else np.asarray(groups),

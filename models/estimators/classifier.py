@@ -174,8 +174,11 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, y)
 
+        prepared = self._prepare(X, weight, shuffle=True)
+
         def train(loss):
-            return self._train(X, code, weight, LOSSES[loss], ks)
+            targets = self._targets(code[prepared.order])
+            return self._anneal(prepared, LOSSES[loss](targets, weight[prepared.order]), ks)
 
         self.loss_ = "lorenz" if self.loss == "auto" else self.loss
         fitted = train(self.loss_)
@@ -187,12 +190,11 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
                     self.loss_, fitted = "logistic", other
         return fitted
 
-    def _train(self, X, code, weight, loss, ks):
-        """Run the annealing with one loss; class numbers become one output of -1 and +1, or one a class."""
+    def _targets(self, code: np.ndarray) -> np.ndarray:
+        """Turn class numbers into one output of -1 and +1, or into one a class."""
         n_classes = len(self.classes_)
         positive = code == 1 if n_classes == 2 else code == np.arange(n_classes)[:, None]
-        targets = np.where(np.atleast_2d(positive), 1.0, -1.0)
-        return self._anneal(X, weight, lambda order: loss(targets[:, order], weight[order]), ks, shuffle=True)
+        return np.where(np.atleast_2d(positive), 1.0, -1.0)
 
     def decision_function(self, X):
         """Return the score of each sample.

@@ -10,21 +10,33 @@ from scipy import sparse
 from ...features.errors import ParameterError
 from ..annealing import Annealed
 from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, encode, knot_means
+from ..designs.base import REASSOCIATE
 from ..responses import LinearModel, Model, PiecewiseModel, is_sparse
 
-TILE_COLUMNS = 16  # columns transposed together, so that a cache line of a row is used whole
+TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A design and the way back: from an annealing result to a model in the input's units."""
+    """A table made ready for annealing.
 
-    design: Design
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,), int64
+        The table's rows in the order of the design.
+    new_design : callable
+        Returns a design for one run; the designs share their numbers.
+    to_model : callable
+        From a run's result to a model in the input's units.
+    """
+
+    order: np.ndarray
+    new_design: Callable[[], Design]
     to_model: Callable[[Annealed], Model]
 
 
 def prepare(X, weight: np.ndarray, order: np.ndarray, response: str, n_bins: int) -> Prepared:
-    """Make the design for a table.
+    """Make a table ready for annealing.
 
     Parameters
     ----------
@@ -55,7 +67,7 @@ def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prep
         coef = result.beta[:, :, 0] / scale[result.kept]
         return LinearModel(result.kept, coef, result.intercept - coef @ mean[result.kept])
 
-    return Prepared(DenseDesign(columns), to_model)
+    return Prepared(order, lambda: DenseDesign(columns), to_model)
 
 
 def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
@@ -69,7 +81,7 @@ def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
     def to_model(result: Annealed) -> LinearModel:
         return LinearModel(result.kept, result.beta[:, :, 0] / scale[result.kept], result.intercept)
 
-    return Prepared(SparseDesign(scaled), to_model)
+    return Prepared(order, lambda: SparseDesign(scaled), to_model)
 
 
 def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins: int) -> Prepared:
@@ -82,10 +94,10 @@ def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins
         values = result.beta - level[:, :, None]
         return PiecewiseModel(result.kept, low[result.kept], high[result.kept], values, result.intercept)
 
-    return Prepared(BinnedDesign(codes, n_bins, means), to_model)
+    return Prepared(order, lambda: BinnedDesign(codes, n_bins, means), to_model)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, fastmath=REASSOCIATE)
 def _standardize_column(column, share):
     """Centre and scale one column in place; return its mean and deviation (0 if constant)."""
     center = 0.0
@@ -115,8 +127,9 @@ def _standardize(X, share, order, columns, mean, scale):
         first = tile * TILE_COLUMNS
         last = min(first + TILE_COLUMNS, m)
         for i in range(n):
+            row = X[order[i]]
             for j in range(first, last):
-                columns[j, i] = X[order[i], j]
+                columns[j, i] = row[j]
         for j in range(first, last):
             mean[j], deviation = _standardize_column(columns[j], share)
             scale[j] = deviation if deviation > 0 else 1.0

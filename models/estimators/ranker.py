@@ -105,13 +105,8 @@ class FSARanker(BaseFSA):
         else:
             X = self._validate(X, ensure_min_samples=2)
         n = X.shape[0]
-        fitted = self._anneal(
-            X,
-            np.ones(n),
-            lambda order: PairwiseLogistic(pairs, r, n, pair_weight),
-            [self.k],
-            shuffle=False,
-        )
+        prepared = self._prepare(X, np.ones(n), shuffle=False)
+        fitted = self._anneal(prepared, PairwiseLogistic(pairs, r, n, pair_weight), [self.k])
         self._set_fitted(*fitted[0])
         return self
 

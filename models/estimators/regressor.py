@@ -95,9 +95,9 @@ random_state, callback
         deviation = np.sqrt((targets - mean[:, None]) ** 2 @ weight / weight.sum())
         scale = np.where(deviation > 0, deviation, 1.0)
         standard = (targets - mean[:, None]) / scale[:, None]
-        fitted = self._anneal(
-            X, weight, lambda order: SquaredError(standard[:, order], weight[order]), ks, shuffle=True
-        )
+        prepared = self._prepare(X, weight, shuffle=True)
+        loss = SquaredError(standard[:, prepared.order], weight[prepared.order])
+        fitted = self._anneal(prepared, loss, ks)
         self._one_target = y.ndim == 1
         return [(model.rescaled(scale, mean), result) for model, result in fitted]
 
