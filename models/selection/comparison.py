@@ -11,11 +11,12 @@ from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from ...features.errors import AnnealedError, DataError
 from .registry import CLASSIFICATION, REGRESSION, make_selector
+from .targets import selects_jointly, varying_targets, votes
 
 ALPHAS = np.geomspace(1e-2, 1e4, 13)
 MOST_CLASSES = 100
@@ -33,7 +34,7 @@ class Score:
     scores : ndarray of shape (n_folds,)
         Accuracy, or R^2, of a ridge model on the selected features.
     stability : float
-        Mean share of two folds' selections that they have in common (Jaccard index).
+        Of the folds' selections, from 0 (as by chance) to 1 (always the same): see `stability`.
     seconds : float
         Mean time of one selection.
     """
@@ -137,17 +138,40 @@ def _score(X, y, task, method, k, parts, seed) -> Score:
 
 
 def select(X, y, task: str, method: str, k: int, seed: int) -> np.ndarray:
-    """Return the features that a method selects, best first where it has an order."""
+    """Return the features that a method selects, best first where it has an order.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Several targets are selected for jointly by the methods that can, and by votes by the others.
+    task : {"classification", "regression"}
+        What each target is.
+    method : str
+        Of the registry, or "all" or "random".
+    k, seed : int
+    """
     if method == "all":
         return np.arange(X.shape[1])
     if method == "random":
         return np.sort(check_random_state(seed).permutation(X.shape[1])[:k])
-    selector = make_selector(method, k, task=task, random_state=seed)
-    selector.fit(X if not sparse.issparse(X) or method == "fsa" else X.toarray(), y)
-    features = ordered_support(selector, _deviations(X))
+    if y.ndim == 1:
+        features = _order(X, y, task, method, k, seed)
+    elif selects_jointly(method):
+        features = _order(X, y.astype(np.float64), REGRESSION, method, k, seed)
+    else:
+        orders = [_order(X, y[:, j], task, method, k, seed) for j in varying_targets(y)]
+        features = votes(orders, X.shape[1], k)
     if len(features) == 0:
         raise DataError(f"method {method!r} selected no feature")
     return features
+
+
+def _order(X, y, task: str, method: str, k: int, seed: int) -> np.ndarray:
+    selector = make_selector(method, k, task=task, random_state=seed)
+    takes_sparse = get_tags(selector).input_tags.sparse
+    selector.fit(X.toarray() if sparse.issparse(X) and not takes_sparse else X, y)
+    return ordered_support(selector, _deviations(X))
 
 
 def ordered_support(selector, deviations: np.ndarray) -> np.ndarray:
@@ -177,6 +201,20 @@ def _deviations(X) -> np.ndarray:
 
 
 def stability(masks: np.ndarray) -> float:
-    """Return the mean Jaccard index of all pairs of selections, shape (n_selections, n_features) bool."""
-    pairs = [(a, b) for i, a in enumerate(masks) for b in masks[:i]]
-    return float(np.mean([(a & b).sum() / (a | b).sum() for a, b in pairs]))
+    """Return how much selections agree, corrected for chance; 1 where all are the same.
+
+    Parameters
+    ----------
+    masks : ndarray of shape (n_selections, n_features), bool
+        At least two selections; their sizes may differ.
+
+    References
+    ----------
+    S. Nogueira, K. Sechidis, G. Brown. On the Stability of Feature Selection Algorithms. Journal of Machine
+    Learning Research 18(174), 2018, Definition 4. For selections of one size it is the mean of Kuncheva's
+    consistency index over all pairs.
+    """
+    share = masks.mean(axis=0)
+    variance = len(masks) / (len(masks) - 1) * share * (1 - share)
+    by_chance = share.mean() * (1 - share.mean())
+    return float(1 - variance.mean() / by_chance) if by_chance > 0 else 1.0

@@ -2,15 +2,32 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from annealed.features.errors import DataError
-from annealed.models.selection.comparison import compare, ordered_support, stability, task_of
+from annealed.models.selection.comparison import compare, ordered_support, select, stability, task_of
 from annealed.models.selection.registry import make_selector
 
 
 def test_stability_by_hand():
     masks = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
-    assert stability(masks) == pytest.approx((1 / 3 + 1 + 1 / 3) / 3)
+    # unbiased variances 0, 1/3, 1/3, 0 over 1/2 * 1/2
+    assert stability(masks) == pytest.approx(1 - (2 / 3 / 4) / (1 / 4))
+
+
+def test_stability_is_kunchevas_for_equal_sizes(rng):
+    """Kuncheva's consistency index, (r m - k^2) / (k (m - k)) with r in common, averaged over pairs."""
+    m, k = 30, 7
+    masks = np.array([np.isin(np.arange(m), rng.permutation(m)[:k]) for _ in range(5)])
+    common = [(a & b).sum() for i, a in enumerate(masks) for b in masks[:i]]
+    assert stability(masks) == pytest.approx(np.mean([(r * m - k * k) / (k * (m - k)) for r in common]))
+
+
+def test_stability_of_equal_of_all_and_of_random_selections(rng):
+    assert stability(np.tile([True, False, True], (4, 1))) == 1
+    assert stability(np.ones((3, 5), dtype=bool)) == 1
+    random = np.array([np.isin(np.arange(200), rng.permutation(200)[:20]) for _ in range(40)])
+    assert abs(stability(random)) < 0.02
 
 
 def test_selection_is_made_inside_the_folds(rng):
@@ -47,3 +64,19 @@ def test_one_class_and_too_many_folds(rng):
         compare(X, X[:, 0], ["f"], [1], n_folds=8)
     with pytest.raises(DataError, match="one class"):
         compare(X, np.zeros(10, dtype=int), ["f"], [1])
+
+
+@pytest.mark.parametrize("method", ["fsa", "lp-inf", "f", "l1"])
+def test_several_targets_share_their_features(rng, method):
+    X = rng.standard_normal((200, 15))
+    Y = np.c_[X[:, 3] > 0, X[:, 9] > 0, np.zeros(200, dtype=bool)].astype(int)
+    assert sorted(select(X, Y, "classification", method, 2, 0)) == [3, 9]
+
+
+def test_sparse_tables_stay_sparse_where_a_method_takes_them(rng, monkeypatch):
+    X = sparse.random_array((80, 30), density=0.3, rng=rng, format="csr")
+    y = (X[:, [4]].toarray()[:, 0] > 0).astype(int)
+    dense = [select(X.toarray(), y, "classification", method, 1, 0).tolist() for method in ("fgm", "f")]
+    assert [select(X, y, "classification", method, 1, 0).tolist() for method in ("fgm", "f")] == dense
+    monkeypatch.setattr(sparse.csr_array, "toarray", lambda self: pytest.fail("made dense"))
+    assert select(X, y, "classification", "fgm", 1, 0).tolist() == [4]

@@ -1,0 +1,38 @@
+"""Selection for several targets: jointly where a method can, else by the votes of the single targets."""
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from ...features.errors import DataError
+from .registry import CLASSIFICATION, METHODS, REGRESSION, make_selector
+
+
+def selects_jointly(method: str) -> bool:
+    """Return whether a method takes a target with several columns."""
+    task = REGRESSION if REGRESSION in METHODS[method].tasks else CLASSIFICATION
+    return bool(get_tags(make_selector(method, 1, task=task)).target_tags.multi_output)
+
+
+def votes(orders: list[np.ndarray], n_features: int, k: int) -> np.ndarray:
+    """Return the k features with the most votes, best first: 1 / place in each order; ties by index.
+
+    Parameters
+    ----------
+    orders : list of ndarray of int64
+        Features for each target, best first; places after k do not count.
+    n_features, k : int
+    """
+    total = np.zeros(n_features)
+    for order in orders:
+        places = order[:k]
+        total[places] += 1 / np.arange(1, len(places) + 1)
+    best = np.argsort(-total, kind="stable")[:k]
+    return best[total[best] > 0]
+
+
+def varying_targets(Y: np.ndarray) -> np.ndarray:
+    """Return the columns of Y with more than one value; the others say nothing about any feature."""
+    varying = np.flatnonzero((Y[0] != Y).any(axis=0))
+    if len(varying) == 0:
+        raise DataError("every target holds one value only")
+    return varying
