@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from . import compare_selectors, demo, detect_keypoints, info, select_features, train_detector
+from . import (
+    compare_selectors,
+    demo,
+    detect_keypoints,
+    evaluate_detector,
+    info,
+    select_features,
+    train_detector,
+)
 from .status import report_errors
 
 app = typer.Typer(
@@ -23,6 +31,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.command,
     "train-detector": train_detector.command,
     "detect-keypoints": detect_keypoints.command,
+    "evaluate-detector": evaluate_detector.command,
     "select-features": select_features.command,
     "compare-selectors": compare_selectors.command,
     "info": info.command,

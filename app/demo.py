@@ -58,9 +58,8 @@ def _try_out(
     detector: "KeypointDetector", test: "PhotoSet", portrait: "Photo", result: "TrainingResult"
 ) -> tuple[dict[str, str], list[tuple["np.ndarray", str]]]:
     """Detect on the test scenes and the portrait: a line of scores a keypoint, and pictures."""
-    import numpy as np
 
-    from ..models.keypoints.evaluation import precision_recall
+    from ..models.keypoints.evaluation import observed, precision_recall
     from ..models.keypoints.targets import keypoint_targets
     from .overlay import draw_detections
 
@@ -70,9 +69,9 @@ def _try_out(
         found = [detector.detect(photo.read()) for photo in (*test, portrait)]
     for photo, detections in zip((*test, portrait), found, strict=True):
         for classifier in detector.classifiers:
-            mine = detections[detections.keypoint == classifier.keypoint]
-            targets = keypoint_targets(photo, test.keypoint_index(classifier.keypoint))
-            judged[classifier.keypoint].append((np.stack([mine.y, mine.x], axis=1), mine.score, targets))
+            name = classifier.keypoint
+            targets = keypoint_targets(photo, test.keypoint_index(name))
+            judged[name].append(observed(detections, name, targets))
         picture = draw_detections(
             photo.read(), detections, detector.keypoint_names, object_px=detector.object_px
         )

@@ -43,16 +43,13 @@ def command(
     cannot be read is reported and skipped.
     """
     from ..features.errors import DataError
-    from ..models.keypoints.detector import KeypointDetector
-    from ..models.store import load_model
+    from .arguments import load_detector
     from .detection_files import FORMATS, format_detections
     from .photo_inputs import find_photos, overlay_names
     from .progress import Bars, warn
 
     del raw  # the face step, which would put detections together, is part of models that have one
-    detector = load_model(model)
-    if not isinstance(detector, KeypointDetector):
-        raise DataError(f"{model}: holds a {type(detector).__name__}, not a keypoint detector")
+    detector = load_detector(model)
     paths = find_photos(photos)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

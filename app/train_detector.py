@@ -71,16 +71,17 @@ def command(
     from ..datasets.photos import with_sizes
     from ..models.keypoints.checkpoints import RunFolder
     from ..models.keypoints.training import train_detector
+    from .arguments import keypoint_names, scale_reference
     from .progress import Bars, warn, warn_of_problems
     from .status import ExitStatus, exit_with
 
     _check_writable(out)
-    names = _names(keypoint)
+    names = keypoint_names(keypoint)
     rule = _rule(preset, k, rounds, hard, loss, size_range)
     rule = replace(rule, n_random=random, n_haar=haar, validation=validation, seed=seed)
     photos = load_keypoints(data)
     warn_of_problems(photos.problems)
-    photos = with_sizes(photos, scale_by if "," not in scale_by else _pair(scale_by))
+    photos = with_sizes(photos, scale_reference(scale_by))
     columns = {name: photos.keypoint_index(name) for name in names}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
     with Bars() as bars:
@@ -121,24 +122,6 @@ def _rule(
         fit=replace(FitRule(), k=defaults["k"] if k is None else k, loss=loss.value),
         targets=TargetRule(size_range_px=_two_numbers(size_range)),
     )
-
-
-def _names(text: str) -> list[str]:
-    from ..features.errors import ParameterError
-
-    names = [name.strip() for name in text.split(",")]
-    if not all(names) or len(set(names)) != len(names):
-        raise ParameterError(f"--keypoint is {text!r}; accepted are different names with commas between them")
-    return names
-
-
-def _pair(text: str) -> tuple[str, str]:
-    from ..features.errors import ParameterError
-
-    names = _names(text)
-    if len(names) != 2:
-        raise ParameterError(f"--scale-by is {text!r}; accepted are two keypoints with a comma between them")
-    return names[0], names[1]
 
 
 def _two_numbers(text: str) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from .detections import Detections
 from .detector import KeypointDetector, PyramidRule
-from .evaluation import Criteria, PrecisionRecall, precision_recall
+from .evaluation import Criteria, PrecisionRecall, observed, precision_recall
 from .fitting import FitRule
 from .nms import Suppression
 from .targets import TargetRule, keypoint_targets
@@ -19,6 +19,7 @@ __all__ = [
     "TargetRule",
     "TrainingRule",
     "keypoint_targets",
+    "observed",
     "precision_recall",
     "train_detector",
 ]

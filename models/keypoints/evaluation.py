@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...features.errors import ParameterError
+from .detections import Detections
 from .targets import KeypointTargets
 
 
@@ -77,10 +78,17 @@ class Criteria:
             raise ParameterError(f"criteria must be 0 < hit <= miss, got {self.hit} and {self.miss}")
 
 
-def precision_recall(
-    photos: Iterable[tuple[np.ndarray, np.ndarray, KeypointTargets]],
-    criteria: Criteria = Criteria(),
-) -> PrecisionRecall:
+Observed = tuple[np.ndarray, np.ndarray, KeypointTargets]
+"""Positions, (row, col) in pixels, and scores of one keypoint's detections in a photo; its annotation."""
+
+
+def observed(detections: Detections, keypoint: str, targets: KeypointTargets) -> Observed:
+    """Put one keypoint's detections in a photo beside its annotation."""
+    mine = detections[detections.keypoint == keypoint]
+    return np.stack([mine.y, mine.x], axis=1), mine.score, targets
+
+
+def precision_recall(photos: Iterable[Observed], criteria: Criteria = Criteria()) -> PrecisionRecall:
     """Compute the curve of one keypoint over a set of photos.
 
     Parameters

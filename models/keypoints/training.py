@@ -19,7 +19,7 @@ from ..annealing import Trace
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier import KeypointClassifier
 from .detector import KeypointDetector, PyramidRule
-from .evaluation import Criteria, PrecisionRecall, precision_recall
+from .evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
 from .fitting import FitRule, TrainingSet, fit_classifier
 from .mining import (
     Examples,
@@ -31,7 +31,7 @@ from .mining import (
     random_negatives_of_photo,
 )
 from .phases import Phases
-from .targets import AnnotatedPhoto, KeypointTargets, TargetRule, keypoint_targets
+from .targets import AnnotatedPhoto, TargetRule, keypoint_targets
 
 Report = Callable[[str, int, int], None]
 """Told (phase, done, total) as a run goes on."""
@@ -320,13 +320,12 @@ class _Trainer:
     def _evaluate(self, classifiers: Sequence[KeypointClassifier]) -> list[PrecisionRecall]:
         """Precision and recall of each keypoint on the held-out photos."""
         detector = self._detector(classifiers, {})
-        judged: list[list[tuple[np.ndarray, np.ndarray, KeypointTargets]]] = [[] for _ in classifiers]
+        judged: list[list[Observed]] = [[] for _ in classifiers]
         with self.phases.measure("validation"):
             for i, levels in self._pyramids(self.held_out, "validation"):
                 found = detector.detect_levels(levels, threshold=VALIDATION_FLOOR)
                 for k, name in enumerate(self.keypoints):
-                    mine = found[found.keypoint == name]
-                    judged[k].append((np.stack([mine.y, mine.x], axis=1), mine.score, self.targets[i][k]))
+                    judged[k].append(observed(found, name, self.targets[i][k]))
         return [precision_recall(photos, Criteria()) for photos in judged]
 
     def _fingerprint(self) -> str:

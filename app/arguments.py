@@ -1,0 +1,37 @@
+"""What several commands' arguments stand for."""
+
+from typing import TYPE_CHECKING
+
+from ..features.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ..models.keypoints.detector import KeypointDetector
+
+
+def load_detector(model: str) -> "KeypointDetector":
+    """Load a model file, or a model that ships, that must hold a keypoint detector."""
+    from ..models.keypoints.detector import KeypointDetector
+    from ..models.store import load_model
+
+    detector = load_model(model)
+    if not isinstance(detector, KeypointDetector):
+        raise DataError(f"{model}: holds a {type(detector).__name__}, not a keypoint detector")
+    return detector
+
+
+def keypoint_names(text: str) -> list[str]:
+    """Read the value of --keypoint: different names with commas between them."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) or len(set(names)) != len(names):
+        raise ParameterError(f"--keypoint is {text!r}; accepted are different names with commas between them")
+    return names
+
+
+def scale_reference(text: str) -> str | tuple[str, str]:
+    """Read the value of --scale-by: a rule's name, or two keypoints with a comma between them."""
+    if "," not in text:
+        return text
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise ParameterError(f"--scale-by is {text!r}; accepted are two keypoints with a comma between them")
+    return names[0], names[1]

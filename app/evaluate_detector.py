@@ -1,0 +1,139 @@
+"""`annealed evaluate-detector`: precision and recall of a detector on annotated photos."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..datasets.photos import PhotoSet
+    from ..models.keypoints.detector import KeypointDetector
+    from ..models.keypoints.evaluation import Observed, PrecisionRecall
+
+NEAR = 0.1  # the wider radius, in parts of the object's size: found but not well localised
+SURE = 0.9  # precision at which recall is given
+
+
+def command(
+    data: Annotated[Path, typer.Argument(help="Folder of annotated photos: keypoints.csv and images/.")],
+    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for curves.csv, curves.png and summary.csv.")
+    ] = None,
+    hit: Annotated[float, typer.Option(help="A keypoint is found within this part of the size.")] = 0.05,
+    miss: Annotated[float, typer.Option(help="A false alarm is farther than this from every face's.")] = 0.10,
+    lowest: Annotated[float, typer.Option(help="Lowest score that counts as a detection.")] = 0.0,
+    scale_by: Annotated[
+        str,
+        typer.Option(help="Size of an object: 'auto', 'size' (annotated), 'box', or two keypoints."),
+    ] = "auto",
+) -> None:
+    """Measure a detector by the criteria of section 3.3: one line a keypoint, and curves.
+
+    Distances are parts of an object's size, for a face its inter-eye distance. Detections between the
+    two radii, or in regions that the data says to ignore, count as neither found nor false.
+    """
+    from ..datasets.keypoint_csv import load_keypoints
+    from ..datasets.photos import with_sizes
+    from ..models.keypoints.evaluation import Criteria, precision_recall
+    from .arguments import load_detector, scale_reference
+    from .progress import warn, warn_of_problems
+
+    criteria, wide = Criteria(hit, miss), Criteria(max(hit, NEAR), max(miss, NEAR))
+    detector = load_detector(model)
+    photos = load_keypoints(data)
+    warn_of_problems(photos.problems)
+    photos = with_sizes(photos, scale_reference(scale_by))
+    seen, problems = _observe(detector, photos, lowest)
+    warn_of_problems(problems)
+    curves = {name: precision_recall(judged, criteria) for name, judged in seen.items()}
+    near = {name: precision_recall(judged, wide) for name, judged in seen.items()}
+    rows = [_row(detector, name, curves[name], near[name]) for name in curves]
+    print(_table(rows))
+    if out is not None:
+        _write(out, rows, curves)
+    n_skipped = len(photos.problems) + len(problems)
+    warn(f"{len(photos) - len(problems)} photos" + (f", {n_skipped} problems" if n_skipped else ""))
+
+
+def _observe(
+    detector: "KeypointDetector", photos: "PhotoSet", lowest: float
+) -> tuple[dict[str, list["Observed"]], list[str]]:
+    """Detections beside annotation, of each keypoint that both know; and photos that cannot be used."""
+    from ..features.errors import DataError
+    from ..models.keypoints.evaluation import observed
+    from ..models.keypoints.targets import keypoint_targets
+    from .progress import Bars
+
+    names = [name for name in detector.keypoint_names if name in photos.keypoint_names]
+    if not names:
+        raise DataError(
+            f"the model finds {', '.join(detector.keypoint_names)}; annotated are "
+            f"{', '.join(photos.keypoint_names)}"
+        )
+    seen: dict[str, list[Observed]] = {name: [] for name in names}
+    problems = []
+    with Bars() as bars:
+        for i, photo in enumerate(photos):
+            bars.update("detecting", i, len(photos))
+            try:
+                detections = detector.detect(photo.read(), threshold=lowest)
+            except DataError as error:
+                problems.append(f"{photo.name}: {error}")
+                continue
+            for name in names:
+                targets = keypoint_targets(photo, photos.keypoint_index(name))
+                seen[name].append(observed(detections, name, targets))
+        bars.update("detecting", len(photos), len(photos))
+    if len(problems) == len(photos):
+        raise DataError(f"none of the {len(photos)} photos could be used; the first: {problems[0]}")
+    return seen, problems
+
+
+def _row(
+    detector: "KeypointDetector", name: str, curve: "PrecisionRecall", near: "PrecisionRecall"
+) -> dict[str, str]:
+    """One keypoint's figures, by column."""
+    threshold = detector.classifiers[detector.keypoint_names.index(name)].threshold
+    recall, precision, false_per_photo = curve.at(threshold)
+    return {
+        "keypoint": name,
+        "visible": f"{curve.n_keypoints}",
+        "average precision": f"{curve.average_precision:.3f}",
+        f"recall at precision {SURE:g}": f"{curve.recall_at_precision(SURE):.3f}",
+        "recall": f"{recall:.3f}",
+        "precision": f"{precision:.3f}",
+        "false a photo": f"{false_per_photo:.3f}",
+        "recall of any score": f"{curve.recall.max(initial=0.0):.3f}",
+        "the same, wider": f"{near.recall.max(initial=0.0):.3f}",
+    }
+
+
+def _table(rows: list[dict[str, str]]) -> str:
+    """A Markdown table."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _write(out: Path, rows: list[dict[str, str]], curves: dict[str, "PrecisionRecall"]) -> None:
+    import csv
+
+    from .figures import plot_curves
+
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / "summary.csv", "w", newline="", encoding="utf-8") as stream:
+        summary = csv.DictWriter(stream, list(rows[0]))
+        summary.writeheader()
+        summary.writerows(rows)
+    with open(out / "curves.csv", "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["keypoint", "threshold", "recall", "precision", "false_per_photo"])
+        for name, curve in curves.items():
+            for row in zip(
+                curve.threshold, curve.recall, curve.precision, curve.false_per_photo, strict=True
+            ):
+                writer.writerow([name, *(f"{value:.6g}" for value in row)])
+    points = {
+        name: [[*pair] for pair in zip(c.recall, c.precision, strict=True)] for name, c in curves.items()
+    }
+    (out / "curves.png").write_bytes(plot_curves(points))
