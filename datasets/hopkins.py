@@ -2,24 +2,28 @@
 
 R. Tron and R. Vidal. A Benchmark for the Comparison of 3-D Motion Segmentation Algorithms. CVPR 2007.
 
-What the files do not say, and this reader knows (checked against the videos): the vertical axis of
-`y` points up in some sequences; some videos have one frame more than their tracks, the first; and
-`dancing`, with five motions, is not one of the 155.
+What the files do not say, and this reader knows (checked against the videos and the preview pictures):
+
+- the vertical axis of `y` points up in some sequences;
+- some videos have one frame more than their tracks, the first;
+- in `three-cars` and its parts the pixels `y` are not K times the normalised `x`; the pixels are read
+  there as everywhere;
+- `dancing`, with five motions, is not one of the 155.
 """
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
 from ..features.errors import DataError
+from .mat_files import load_mat, track_labels, track_positions
 from .tracks import Tracks
 
 NOT_OF_THE_155 = {"dancing"}
-Y_UP = {"arm", "people1", "people2", "truck1", "truck2", *(f"cars{i}" for i in range(1, 11))}
+Y_UP = {"arm", "cars2B", "people1", "people2", "truck1", "truck2", *(f"cars{i}" for i in range(1, 11))}
 FIRST_FRAME_UNUSED = {"1R2TCR", "1RT2RCRT", "2T3RCRTP", "cars2_06", "cars2_07"}
 CATEGORIES = ("checkerboard", "traffic", "articulated")
 _TRAFFIC = re.compile(r"cars|truck|kanatani[12]")
@@ -50,26 +54,23 @@ def read_hopkins(path: str | os.PathLike) -> Tracks:
     -------
     Tracks
         In pixels (the array `y` of the file), labels from 0.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or its arrays are missing, of the wrong shape or not finite.
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    try:
-        content = loadmat(path)
-    except (MatReadError, ValueError, NotImplementedError, TypeError, OSError, IndexError) as error:
-        raise DataError(f"{path}: not a MATLAB file that can be read ({error})") from None
+    content = load_mat(path)
     missing = {"y", "s"} - set(content)
     if missing:
         raise DataError(f"{path}: no variable {sorted(missing)[0]!r}; a Hopkins 155 file has y and s")
-    y, labels = content["y"], np.ravel(content["s"])
-    if y.ndim != 3 or len(y) not in (2, 3):
-        raise DataError(f"{path}: y has shape {y.shape}, expected (3, points, frames)")
-    if labels.shape != y.shape[1:2]:
-        raise DataError(f"{path}: {len(labels)} labels for {y.shape[1]} points")
+    positions = track_positions(path, "y", content["y"])
+    labels = track_labels(path, "s", content["s"], len(positions))
     name = path.name.removesuffix(".mat").removesuffix("_truth")
     video = video_of(name)
     return Tracks(
-        np.moveaxis(y[:2], 0, 2),
+        positions,
         labels=np.unique(labels, return_inverse=True)[1].ravel(),
         y_up=video in Y_UP,
         frame_offset=int(video in FIRST_FRAME_UNUSED),
@@ -81,20 +82,30 @@ def read_hopkins(path: str | os.PathLike) -> Tracks:
 
 def _number(content: dict, key: str) -> int | None:
     value = np.ravel(content.get(key, []))
-    return int(value[0]) if len(value) else None
+    return int(value[0]) if len(value) == 1 and value.dtype.kind in "iuf" and value[0] > 0 else None
 
 
-def load_hopkins155(path: str | os.PathLike) -> list[Tracks]:
+def load_hopkins155(
+    path: str | os.PathLike, *, on_problem: Callable[[str], None] | None = None
+) -> list[Tracks]:
     """Read all sequences below a folder, in the order of their names.
 
     Parameters
     ----------
     path : path-like
         Folder with one folder a sequence. Other folders are passed over; `dancing` is left out.
+    on_problem : callable, optional
+        Called with one line for each sequence that cannot be read, which is then left out. By default
+        such a sequence raises.
 
     Returns
     -------
     list of Tracks
+
+    Raises
+    ------
+    DataError
+        If the folder holds no sequence, or none that can be read.
     """
     root = Path(path)
     if not root.is_dir():
@@ -103,4 +114,14 @@ def load_hopkins155(path: str | os.PathLike) -> list[Tracks]:
     files = [file for file in files if file.parent.name not in NOT_OF_THE_155]
     if not files:
         raise DataError(f"{root}: no <sequence>/<sequence>_truth.mat below this folder")
-    return [read_hopkins(file) for file in files]
+    sequences = []
+    for file in files:
+        try:
+            sequences.append(read_hopkins(file))
+        except DataError as error:
+            if on_problem is None:
+                raise
+            on_problem(str(error))
+    if not sequences:
+        raise DataError(f"{root}: none of the {len(files)} sequences can be read")
+    return sequences
