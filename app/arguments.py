@@ -4,6 +4,10 @@ from typing import TYPE_CHECKING
 
 from ..features.errors import DataError, ParameterError
 
+PHOTOS_HELP = (
+    "Annotated photos: a folder with keypoints.csv, or any annotation that `annealed convert` reads."
+)
+
 if TYPE_CHECKING:
     from ..models.keypoints.detector import KeypointDetector
 

@@ -10,6 +10,7 @@ import typer
 
 from . import (
     compare_selectors,
+    convert,
     demo,
     detect_keypoints,
     evaluate_detector,
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate-detector": evaluate_detector.command,
     "select-features": select_features.command,
     "compare-selectors": compare_selectors.command,
+    "convert": convert.command,
     "info": info.command,
 }
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .arguments import PHOTOS_HELP
+
 if TYPE_CHECKING:
     from ..datasets.photos import PhotoSet
     from ..models.keypoints.detector import KeypointDetector
@@ -15,7 +17,7 @@ SURE = 0.9  # precision at which recall is given
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="Folder of annotated photos: keypoints.csv and images/.")],
+    data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
     model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
     out: Annotated[
         Path | None, typer.Option(help="Folder for curves.csv, curves.png and summary.csv.")
@@ -33,7 +35,7 @@ def command(
     Distances are parts of an object's size, for a face its inter-eye distance. Detections between the
     two radii, or in regions that the data says to ignore, count as neither found nor false.
     """
-    from ..datasets.keypoint_csv import load_keypoints
+    from ..datasets.annotations import read_annotations
     from ..datasets.photos import with_sizes
     from ..models.keypoints.evaluation import Criteria, precision_recall
     from .arguments import load_detector, scale_reference
@@ -41,7 +43,7 @@ def command(
 
     criteria, wide = Criteria(hit, miss), Criteria(max(hit, NEAR), max(miss, NEAR))
     detector = load_detector(model)
-    photos = load_keypoints(data)
+    photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_reference(scale_by))
     seen, problems = _observe(detector, photos, lowest)

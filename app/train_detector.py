@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .arguments import PHOTOS_HELP
+
 if TYPE_CHECKING:
     from ..models.keypoints.training import TrainingResult, TrainingRule
 
@@ -32,7 +34,7 @@ class LossName(StrEnum):
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="Folder of annotated photos: keypoints.csv and images/.")],
+    data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
     keypoint: Annotated[str, typer.Option(help="Keypoint to detect, or several with commas between them.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
     k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, or 300 with fast.")] = None,
@@ -67,7 +69,7 @@ def command(
     Positives are cut around the annotation, negatives are mined from all photos in rounds. An interrupted
     run continues with --resume to the same model.
     """
-    from ..datasets.keypoint_csv import load_keypoints
+    from ..datasets.annotations import read_annotations
     from ..datasets.photos import with_sizes
     from ..models.keypoints.checkpoints import RunFolder
     from ..models.keypoints.training import train_detector
@@ -79,7 +81,7 @@ def command(
     names = keypoint_names(keypoint)
     rule = _rule(preset, k, rounds, hard, loss, size_range)
     rule = replace(rule, n_random=random, n_haar=haar, validation=validation, seed=seed)
-    photos = load_keypoints(data)
+    photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_reference(scale_by))
     columns = {name: photos.keypoint_index(name) for name in names}

@@ -14,34 +14,15 @@ x and y are pixels of the photo as a viewer shows it (EXIF applied), pixel centr
 import csv
 import math
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
-
 from ..features.errors import DataError
-from .images import read_image_size
-from .photos import Photo, PhotoSet
+from .annotation import BadRowError, PhotoRows, make_photo_set
+from .photos import PhotoSet
 
 KEYPOINTS_FILE = "keypoints.csv"
 BOX_COLUMNS = ("x0", "y0", "x1", "y1")
-
-
-@dataclass
-class _PhotoRows:
-    """What the CSV files say about one photo, in (row, col)."""
-
-    points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
-    visible: dict[tuple[str, str], bool] = field(default_factory=dict)
-    boxes: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    sizes: dict[str, float] = field(default_factory=dict)
-    ignore: list[tuple[float, ...]] = field(default_factory=list)
-    size_stated: tuple[int, int] | None = None
-
-
-class _BadRowError(ValueError):
-    """A row that is left out and reported."""
 
 
 def load_keypoints(path: str | os.PathLike) -> PhotoSet:
@@ -66,7 +47,7 @@ def load_keypoints(path: str | os.PathLike) -> PhotoSet:
         If the folder or a column is missing, or nothing usable is left.
     """
     folder, keypoints_file = _locate(Path(path))
-    photos: dict[str, _PhotoRows] = {}
+    photos: dict[str, PhotoRows] = {}
     problems: list[str] = []
     if (folder / "images.csv").is_file():
         _read_images(folder / "images.csv", photos, problems)
@@ -75,16 +56,7 @@ def load_keypoints(path: str | os.PathLike) -> PhotoSet:
         _read_faces(folder / "faces.csv", photos, problems)
     if (folder / "ignore.csv").is_file():
         _read_ignore(folder / "ignore.csv", photos, problems)
-    usable = []
-    for name, rows in photos.items():
-        try:
-            usable.append(_make_photo(name, _photo_path(folder, name), rows, names, problems))
-        except DataError as error:
-            problems.append(str(error))
-    if not usable or not names:
-        first = f"; first problem: {problems[0]}" if problems else ""
-        raise DataError(f"{keypoints_file}: no usable photo with a keypoint{first}")
-    return PhotoSet(tuple(names), tuple(usable), tuple(problems))
+    return make_photo_set(keypoints_file, folder, photos, names, problems)
 
 
 def _locate(path: Path) -> tuple[Path, Path]:
@@ -93,11 +65,6 @@ def _locate(path: Path) -> tuple[Path, Path]:
     if not path.is_file():
         raise DataError(f"{path}: no such annotation file (a folder with {KEYPOINTS_FILE} is expected)")
     return path.parent, path
-
-
-def _photo_path(folder: Path, name: str) -> Path:
-    inside = folder / "images" / name
-    return inside if inside.exists() or not (folder / name).exists() else folder / name
 
 
 def _rows(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -125,9 +92,9 @@ def _number(row: dict[str, str], column: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise _BadRowError(f"{column} is {text!r}, expected a number") from None
+        raise BadRowError(f"{column} is {text!r}, expected a number") from None
     if not math.isfinite(value):
-        raise _BadRowError(f"{column} is {text!r}, expected a finite number")
+        raise BadRowError(f"{column} is {text!r}, expected a finite number")
     return value
 
 
@@ -135,55 +102,51 @@ def _box(row: dict[str, str]) -> tuple[float, float, float, float]:
     """row0, col0, row1, col1 of a row's x0, y0, x1, y1."""
     x0, y0, x1, y1 = (_number(row, column) for column in BOX_COLUMNS)
     if x1 < x0 or y1 < y0:
-        raise _BadRowError(f"box {x0:g},{y0:g},{x1:g},{y1:g} ends before it begins")
+        raise BadRowError(f"box {x0:g},{y0:g},{x1:g},{y1:g} ends before it begins")
     return y0, x0, y1, x1
 
 
 def _name(row: dict[str, str], column: str, default: str = "") -> str:
     text = row.get(column, "") or default
     if not text:
-        raise _BadRowError(f"{column} is empty")
+        raise BadRowError(f"{column} is empty")
     return text
 
 
-def _read_points(path: Path, photos: dict[str, _PhotoRows], problems: list[str]) -> list[str]:
+def _read_points(path: Path, photos: dict[str, PhotoRows], problems: list[str]) -> list[str]:
     names: dict[str, None] = {}
     for where, row in _rows(path, ("image", "keypoint", "x", "y")):
         try:
             image, face, keypoint = _name(row, "image"), _name(row, "face", "0"), _name(row, "keypoint")
             point = _number(row, "y"), _number(row, "x")
             visible = _visible(row)
-            points = photos.setdefault(image, _PhotoRows()).points.setdefault(face, {})
-            if keypoint in points:
-                raise _BadRowError(f"{keypoint} of face {face} in {image} is there twice; the first counts")
-        except _BadRowError as error:
+            photos.setdefault(image, PhotoRows()).add(face, keypoint, point, visible=visible)
+        except BadRowError as error:
             problems.append(f"{where}: {error}")
             continue
         names.setdefault(keypoint)
-        points[keypoint] = point
-        photos[image].visible[face, keypoint] = visible
     return list(names)
 
 
 def _visible(row: dict[str, str]) -> bool:
     text = row.get("visible", "") or "1"
     if text.lower() not in ("0", "1", "2", "true", "false"):
-        raise _BadRowError(f"visible is {text!r}, expected 1 or 0")
+        raise BadRowError(f"visible is {text!r}, expected 1 or 0")
     return text.lower() not in ("0", "false")
 
 
-def _read_faces(path: Path, photos: dict[str, _PhotoRows], problems: list[str]) -> None:
+def _read_faces(path: Path, photos: dict[str, PhotoRows], problems: list[str]) -> None:
     for where, row in _rows(path, ("image", "face")):
         try:
             image, face = _name(row, "image"), _name(row, "face", "0")
             box = _box(row) if row.get("x0") else None
             size = _number(row, "eye_distance") if row.get("eye_distance") else None
             if size is not None and size <= 0:
-                raise _BadRowError(f"eye_distance is {size:g}, expected a positive number")
-        except _BadRowError as error:
+                raise BadRowError(f"eye_distance is {size:g}, expected a positive number")
+        except BadRowError as error:
             problems.append(f"{where}: {error}")
             continue
-        rows = photos.setdefault(image, _PhotoRows())
+        rows = photos.setdefault(image, PhotoRows())
         rows.points.setdefault(face, {})
         if box is not None:
             rows.boxes[face] = box
@@ -191,11 +154,11 @@ def _read_faces(path: Path, photos: dict[str, _PhotoRows], problems: list[str]) 
             rows.sizes[face] = size
 
 
-def _read_ignore(path: Path, photos: dict[str, _PhotoRows], problems: list[str]) -> None:
+def _read_ignore(path: Path, photos: dict[str, PhotoRows], problems: list[str]) -> None:
     for where, row in _rows(path, ("image", *BOX_COLUMNS)):
         try:
             image, box = _name(row, "image"), _box(row)
-        except _BadRowError as error:
+        except BadRowError as error:
             problems.append(f"{where}: {error}")
             continue
         if image in photos:
@@ -204,45 +167,61 @@ def _read_ignore(path: Path, photos: dict[str, _PhotoRows], problems: list[str])
             problems.append(f"{where}: {image} has no other annotation")
 
 
-def _read_images(path: Path, photos: dict[str, _PhotoRows], problems: list[str]) -> None:
+def _read_images(path: Path, photos: dict[str, PhotoRows], problems: list[str]) -> None:
     for where, row in _rows(path, ("image",)):
         try:
-            rows = photos.setdefault(_name(row, "image"), _PhotoRows())
+            rows = photos.setdefault(_name(row, "image"), PhotoRows())
             if row.get("width") and row.get("height"):
                 rows.size_stated = int(_number(row, "height")), int(_number(row, "width"))
-        except _BadRowError as error:
+        except BadRowError as error:
             problems.append(f"{where}: {error}")
 
 
-def _make_photo(name: str, path: Path, rows: _PhotoRows, names: list[str], problems: list[str]) -> Photo:
-    height, width = read_image_size(path)
-    if rows.size_stated not in (None, (height, width)):
-        stated_height, stated_width = rows.size_stated  # type: ignore[misc]
-        raise DataError(
-            f"{path}: {width} x {height} pixels, but images.csv says {stated_width} x {stated_height}"
-        )
-    objects = list(rows.points)
-    points = np.full((len(objects), len(names), 2), np.nan)
-    visible = np.zeros((len(objects), len(names)), dtype=bool)
-    for i, face in enumerate(objects):
-        for keypoint, (r, c) in rows.points[face].items():
-            j = names.index(keypoint)
-            points[i, j] = r, c
-            inside = -0.5 <= r < height - 0.5 and -0.5 <= c < width - 0.5
-            visible[i, j] = rows.visible[face, keypoint] and inside
-            if rows.visible[face, keypoint] and not inside:
-                problems.append(
-                    f"{name}: {keypoint} of face {face} at x={c:g}, y={r:g} lies outside the photo "
-                    f"({width} x {height}); taken as hidden"
-                )
-    nowhere = (math.nan,) * 4
-    return Photo(
-        name=name,
-        source=path,
-        object_names=tuple(objects),
-        points=points,
-        visible=visible,
-        sizes=np.array([rows.sizes.get(face, math.nan) for face in objects], dtype=np.float64),
-        boxes=np.array([rows.boxes.get(face, nowhere) for face in objects]).reshape(-1, 4),
-        ignore=np.array(rows.ignore, dtype=np.float64).reshape(-1, 4),
+def write_keypoints(photos: PhotoSet, path: str | os.PathLike) -> None:
+    """Write the annotation of a set as `load_keypoints` reads it; the photos are not copied.
+
+    Parameters
+    ----------
+    photos : PhotoSet
+    path : path-like
+        The folder; it is made if there is none.
+    """
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "images.csv", ("image",), ([photo.name] for photo in photos))
+    _write(
+        folder / KEYPOINTS_FILE,
+        ("image", "face", "keypoint", "x", "y", "visible"),
+        (
+            [photo.name, face, keypoint, col, row, int(seen)]
+            for photo in photos
+            for face, points, visible in zip(photo.object_names, photo.points, photo.visible, strict=True)
+            for keypoint, (row, col), seen in zip(
+                photos.keypoint_names, points.tolist(), visible, strict=True
+            )
+            if math.isfinite(row) and math.isfinite(col)
+        ),
     )
+    _write(
+        folder / "faces.csv",
+        ("image", "face", *BOX_COLUMNS, "eye_distance"),
+        (
+            [photo.name, face, *_cells([box[1], box[0], box[3], box[2], size])]
+            for photo in photos
+            for face, box, size in zip(photo.object_names, photo.boxes, photo.sizes, strict=True)
+        ),
+    )
+    regions = ([photo.name, b[1], b[0], b[3], b[2]] for photo in photos for b in photo.ignore.tolist())
+    _write(folder / "ignore.csv", ("image", *BOX_COLUMNS), regions)
+
+
+def _cells(values: list[float]) -> list[str]:
+    """Numbers as text that reads back the same; empty where there is none."""
+    return [repr(float(value)) if math.isfinite(value) else "" for value in values]
+
+
+def _write(path: Path, header: tuple[str, ...], rows: Iterable[list]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        writer.writerows(rows)

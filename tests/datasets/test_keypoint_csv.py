@@ -71,7 +71,7 @@ def test_load_keypoints_takes_the_file_photos_beside_it_and_few_columns(tmp_path
         ("a.png,2,eye,1,nan,1", "line 6: y is 'nan', expected a finite number"),
         ("a.png,2,eye,1", "line 6: y is '', expected a number"),
         ("a.png,2,,1,1,1", "line 6: keypoint is empty"),
-        ("a.png,0,eye,1,1,1", "line 6: eye of face 0 in a.png is there twice"),
+        ("a.png,0,eye,1,1,1", "line 6: eye of face 0 is there twice"),
         ("a.png,2,eye,1,1,maybe", "line 6: visible is 'maybe', expected 1 or 0"),
         ("gone.png,0,eye,1,1,1", "gone.png: no such photo"),
     ],
@@ -106,7 +106,11 @@ def test_load_keypoints_point_outside_its_photo_is_hidden(folder):
             "eye_distance is -3, expected a positive number",
         ),
         ("ignore.csv", "image,x0,y0,x1,y1\nz.png,1,2,3,4\n", "z.png has no other annotation"),
-        ("images.csv", "image,width,height\na.png,39,30\n", "40 x 30 pixels, but images.csv says 39 x 30"),
+        (
+            "images.csv",
+            "image,width,height\na.png,39,30\n",
+            "40 x 30 pixels, but the annotation says 39 x 30",
+        ),
     ],
 )
 def test_load_keypoints_bad_row_in_a_companion_file(folder, file, text, problem):
