@@ -4,13 +4,16 @@ from .candidates import Candidate, candidates
 from .description import feature_names, segmentation_features
 from .evaluation import disagreement
 from .ranker import MotionRanker, Ranking
+from .segment import Segmentation, segment
 
 __all__ = [
     "Candidate",
     "MotionRanker",
     "Ranking",
+    "Segmentation",
     "candidates",
     "disagreement",
     "feature_names",
+    "segment",
     "segmentation_features",
 ]
