@@ -1,6 +1,6 @@
 """Candidate segmentations of a set of tracks (supplement, Algorithm 2, steps 1 to 3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,14 +21,17 @@ class Candidate:
     labels : ndarray of shape (P,), int64
         Numbered from 0 in the order of first appearance.
     generator : str
-        "velocity" or "ssc".
+        "velocity", "trajectory" or "ssc".
     parameters : dict
         What the generator was run with.
+    repetitions : tuple of Candidate
+        Other runs that gave the same segmentation, and were dropped.
     """
 
     labels: np.ndarray
     generator: str
     parameters: dict[str, float]
+    repetitions: tuple["Candidate", ...] = field(default=())
 
 
 def candidates(positions: np.ndarray, n_motions: int, *, pool: str = "paper") -> list[Candidate]:
@@ -98,8 +101,8 @@ def renumbered(labels: np.ndarray) -> np.ndarray:
 
 
 def distinct(found: list[Candidate]) -> list[Candidate]:
-    """Drop candidates that repeat an earlier one."""
-    seen: dict[bytes, Candidate] = {}
+    """Drop candidates that repeat an earlier one; that one lists them."""
+    groups: dict[bytes, list[Candidate]] = {}
     for candidate in found:
-        seen.setdefault(candidate.labels.tobytes(), candidate)
-    return list(seen.values())
+        groups.setdefault(candidate.labels.tobytes(), []).append(candidate)
+    return [replace(first, repetitions=tuple(others)) for first, *others in groups.values()]

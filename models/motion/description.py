@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...features.errors import ParameterError
 from ...features.graphs import cut_proportions, nearest_neighbours
 from ...features.subspaces import Residuals, subspace_residuals
 from ...features.velocities import principal_coordinates, raw_trajectories, velocities
@@ -47,6 +48,13 @@ def segmentation_features(
     spaces = _spaces(positions, n_motions)
     columns = [_likelihood(spaces, labelings), _prior(spaces, labelings), _cluster_sizes(labelings)]
     table = np.concatenate([*columns, _consensus(labelings)], axis=1)
+    return formed(table, form)
+
+
+def formed(table: np.ndarray, form: str) -> np.ndarray:
+    """Turn raw features of all candidates of one set of tracks into "raw" or "relative" ones."""
+    if form not in FORMS:
+        raise ParameterError(f"form must be one of {FORMS}, got {form!r}")
     return relative(table) if form == "relative" else table
 
 

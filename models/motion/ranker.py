@@ -13,7 +13,7 @@ from ..penalties import Ridge
 from ..responses import PiecewiseModel
 from ..store import ModelFile, write_model_file
 from .candidates import POOLS, Candidate, candidates
-from .description import FORMS, feature_kinds, feature_names, relative, segmentation_features
+from .description import FORMS, feature_kinds, feature_names, formed, segmentation_features
 from .evaluation import disagreement
 
 KIND = "motion-ranker"
@@ -56,6 +56,9 @@ class MotionRanker:
         See `segmentation_features`.
     k, n_bins, n_iter, mu : int, int, int, float
         Of `FSARanker`; the defaults are the paper's.
+    learning_rate : float or "auto"
+        eta, by default the paper's 0.5, with steps as printed: without momentum. Longer steps fit the few
+        informative pairs of a small training set too well.
     shrinkage : float
         lambda of equation (16).
 
@@ -86,6 +89,7 @@ class MotionRanker:
         n_bins: int = 4,
         n_iter: int = 300,
         mu: float = 300,
+        learning_rate: float | str = 0.5,
         shrinkage: float = 0.01,
     ) -> None:
         for name, value, accepted in (
@@ -102,6 +106,7 @@ class MotionRanker:
         self.n_bins = n_bins
         self.n_iter = n_iter
         self.mu = mu
+        self.learning_rate = learning_rate
         self.shrinkage = shrinkage
 
     def fit(self, sequences_positions: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> "MotionRanker":
@@ -146,7 +151,7 @@ class MotionRanker:
         if len(tables) == 0:
             raise DataError("no sequences to learn from")
         columns = used_columns(self.features)
-        table = np.concatenate([self._formed(table)[:, columns] for table in tables])
+        table = np.concatenate([formed(table, self.form)[:, columns] for table in tables])
         sequence = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         ranker = FSARanker(
             k=self.k,
@@ -154,6 +159,8 @@ class MotionRanker:
             n_bins=self.n_bins,
             n_iter=self.n_iter,
             mu=self.mu,
+            momentum=0,
+            learning_rate=self.learning_rate,
             penalty=Ridge(self.shrinkage),
         )
         ranker.fit(table, -np.concatenate(errors), qid=sequence)
@@ -164,9 +171,6 @@ class MotionRanker:
         )
         self.metadata_ = {}
         return self
-
-    def _formed(self, table: np.ndarray) -> np.ndarray:
-        return relative(table) if self.form == "relative" else table
 
     def score(self, table: np.ndarray) -> np.ndarray:
         """Return the ranking function of one sequence's candidates.
@@ -182,7 +186,7 @@ class MotionRanker:
         """
         if not hasattr(self, "model_"):
             raise ParameterError("the ranker is not fitted: call fit, or load one")
-        return self.model_(self._formed(table))[:, 0]
+        return self.model_(formed(table, self.form))[:, 0]
 
     def rank(self, positions: np.ndarray, n_motions: int) -> Ranking:
         """Generate the candidate segmentations of some tracks and rank them.
@@ -229,7 +233,7 @@ class MotionRanker:
         write_model_file(path, KIND, arrays, document)
 
     def _parameters(self) -> dict[str, Any]:
-        names = ("pool", "features", "form", "k", "n_bins", "n_iter", "mu", "shrinkage")
+        names = ("pool", "features", "form", "k", "n_bins", "n_iter", "mu", "learning_rate", "shrinkage")
         return {name: getattr(self, name) for name in names}
 
     @classmethod

@@ -94,7 +94,9 @@ def test_disagreement_matches_labels_first():
 def test_renumbering_and_repetitions():
     np.testing.assert_array_equal(renumbered(np.array([2, 2, 0, 1, 0])), [0, 0, 1, 2, 1])
     same = [Candidate(np.array([0, 1]), "velocity", {"d": d}) for d in (4, 5)]
-    assert distinct(same) == same[:1]
+    (kept,) = distinct(same)
+    assert kept.parameters == {"d": 4}
+    assert kept.repetitions == (same[1],)
 
 
 def test_kmeans_finds_separated_clusters(rng):

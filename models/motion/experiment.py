@@ -1,0 +1,242 @@
+"""The experiment of section 3.4: cross-validation over videos, and what to compare a ranker with."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...features.errors import ParameterError
+from ..boosting import RankBoost
+from .candidates import Candidate, candidates
+from .description import feature_names, formed, segmentation_features
+from .evaluation import disagreement
+
+N_FOLDS = 10
+ARGMIN_FEATURE = "positions plain: average square"
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """A sequence whose candidates are generated, described and compared with the truth.
+
+    Attributes
+    ----------
+    name, video, category : str
+        Sequences of one video stay in the same fold.
+    n_motions : int
+    candidates : list of Candidate
+    table : ndarray of shape (n_candidates, n_features), float64
+        Raw features.
+    errors : ndarray of shape (n_candidates,), float64 in [0, 1]
+    """
+
+    name: str
+    video: str
+    category: str
+    n_motions: int
+    candidates: list[Candidate]
+    table: np.ndarray
+    errors: np.ndarray
+
+
+def describe(
+    positions: np.ndarray,
+    labels: np.ndarray,
+    *,
+    name: str,
+    video: str,
+    category: str = "",
+    pool: str = "paper",
+) -> Described:
+    """Generate and describe the candidates of one sequence whose motions are known.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (P, F, 2)
+    labels : ndarray of shape (P,), int, from 0
+    name, video, category : str
+    pool : {"paper", "large"}
+    """
+    n_motions = len(np.unique(labels))
+    found = candidates(positions, n_motions, pool=pool)
+    labelings = [candidate.labels for candidate in found]
+    table = segmentation_features(positions, n_motions, labelings, form="raw")
+    errors = np.array([disagreement(labeling, labels) for labeling in labelings])
+    return Described(name, video, category, n_motions, found, table, errors)
+
+
+class Ranks(Protocol):
+    """What cross-validation asks of a ranker."""
+
+    def fit_candidates(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]): ...
+
+    def score(self, table: np.ndarray) -> np.ndarray: ...
+
+
+class BoostedRanker:
+    """RankBoost with the face of a `MotionRanker`; 100 stumps of 64 thresholds, as in the paper."""
+
+    def __init__(self, *, form: str = "relative", n_rounds: int = 100, n_thresholds: int = 64) -> None:
+        self.form = form
+        self.n_rounds = n_rounds
+        self.n_thresholds = n_thresholds
+
+    def fit_candidates(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]) -> "BoostedRanker":
+        """Learn from candidates that are described; see `MotionRanker.fit_candidates`."""
+        sequence = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        table = np.concatenate([formed(table, self.form) for table in tables])
+        self.model_ = RankBoost(self.n_rounds, n_thresholds=self.n_thresholds)
+        self.model_.fit(table, -np.concatenate(errors), qid=sequence)
+        return self
+
+    def score(self, table: np.ndarray) -> np.ndarray:
+        """Return the score of each candidate of a sequence."""
+        return self.model_.predict(formed(table, self.form))
+
+
+def assign_folds(videos: Sequence[str], seed: int, n_folds: int = N_FOLDS) -> np.ndarray:
+    """Put each video at random into one of `n_folds` folds of nearly equal numbers of videos.
+
+    Returns
+    -------
+    ndarray of shape (n_sequences,), int64
+        The fold of each sequence, that of its video.
+    """
+    distinct, number = np.unique(np.asarray(videos), return_inverse=True)
+    if not 2 <= n_folds <= len(distinct):
+        raise ParameterError(f"the folds must number from 2 to {len(distinct)} (the videos), got {n_folds}")
+    fold = np.empty(len(distinct), dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(len(distinct))] = np.arange(len(distinct)) % n_folds
+    return fold[number]
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """Errors of the segmentations that ranked first.
+
+    Attributes
+    ----------
+    test : ndarray of shape (n_sequences,), float64
+        When the sequence was in the test set.
+    train : ndarray of shape (n_sequences,), float64
+        Mean over the folds in which it was in the training set.
+    """
+
+    test: np.ndarray
+    train: np.ndarray
+
+
+def cross_validate(
+    described: Sequence[Described],
+    make_ranker: Callable[[], Ranks],
+    seed: int,
+    n_folds: int = N_FOLDS,
+    report: Callable[[int, int], None] | None = None,
+) -> CrossValidated:
+    """Train on all folds but one and choose a candidate for every sequence, fold by fold.
+
+    Parameters
+    ----------
+    described : sequence of Described
+    make_ranker : callable
+        Returns a new ranker.
+    seed : int
+        Of the assignment of videos to folds.
+    n_folds : int
+    report : callable, optional
+        Called with the folds done and their number.
+    """
+    folds = assign_folds([sequence.video for sequence in described], seed, n_folds)
+    chosen = np.empty((n_folds, len(described)))
+    for fold in range(n_folds):
+        training = [sequence for sequence, at in zip(described, folds, strict=True) if at != fold]
+        ranker = make_ranker().fit_candidates([s.table for s in training], [s.errors for s in training])
+        chosen[fold] = [s.errors[int(np.argmax(ranker.score(s.table)))] for s in described]
+        if report is not None:
+            report(fold + 1, n_folds)
+    tested = folds == np.arange(n_folds)[:, None]
+    train = np.where(tested, 0, chosen).sum(axis=0) / (n_folds - 1)
+    return CrossValidated(chosen[folds, np.arange(len(described))], train)
+
+
+def baselines(described: Sequence[Described]) -> dict[str, np.ndarray]:
+    """Return the errors of choices that nothing was learned for, each of shape (n_sequences,).
+
+    "oracle" takes the best candidate, "random candidate" the mean of all, "best fixed d" the velocity
+    clustering in 2K + j dimensions with the j that is best on all of these sequences (chosen with the
+    answers known), "least squared distance" the candidate with the least average squared distance to its
+    subspaces, and "SSC alone" the sparse subspace clustering, where the pool has it.
+    """
+    column = feature_names().index(ARGMIN_FEATURE)
+    choices = {
+        "oracle": np.array([s.errors.min() for s in described]),
+        "random candidate": np.array([s.errors.mean() for s in described]),
+        "best fixed d": _best_fixed_dimension(described),
+        "least squared distance": np.array([s.errors[np.argmin(s.table[:, column])] for s in described]),
+    }
+    alone = [_errors_by_run(s, "ssc") for s in described]
+    if all(alone):
+        choices["SSC alone"] = np.array([errors[0] for errors in alone])
+    return choices
+
+
+def _errors_by_run(sequence: Described, generator: str) -> list[float]:
+    """Errors of all runs of a generator, in the order of d where it has one; repetitions included."""
+    runs = []
+    for candidate, error in zip(sequence.candidates, sequence.errors, strict=True):
+        for run in (candidate, *candidate.repetitions):
+            if run.generator == generator:
+                runs.append((run.parameters.get("d", 0), float(error)))
+    return [error for _, error in sorted(runs)]
+
+
+def _best_fixed_dimension(described: Sequence[Described]) -> np.ndarray:
+    """Errors in 2K + j dimensions for the best j; a sequence with fewer dimensions takes its last."""
+    runs = [_errors_by_run(s, "velocity") for s in described]
+    tables = [[errors[min(j, len(errors) - 1)] for errors in runs] for j in range(max(map(len, runs)))]
+    return np.array(min(tables, key=lambda errors: float(np.mean(errors))))
+
+
+@dataclass(frozen=True)
+class Row:
+    """Average and median error of a group of sequences, as shares."""
+
+    n_motions: int | None
+    category: str | None
+    n_sequences: int
+    average: float
+    median: float
+
+
+def by_group(described: Sequence[Described], errors: np.ndarray) -> list[Row]:
+    """Summarise errors as Table 7 does: by number of motions and category, then all together.
+
+    Parameters
+    ----------
+    described : sequence of Described
+    errors : ndarray of shape (n_sequences,), or (n_repetitions, n_sequences)
+        Average and median are those of each repetition, averaged over them.
+
+    Returns
+    -------
+    list of Row
+        For each number of motions, its categories in order of appearance and all (category None); at the
+        end all sequences (n_motions None).
+    """
+    errors = np.atleast_2d(errors)
+    motions = np.array([s.n_motions for s in described])
+    categories = np.array([s.category for s in described])
+    groups: list[tuple[int | None, str | None]] = []
+    for n_motions in sorted(set(motions.tolist())):
+        groups += [(n_motions, c) for c in dict.fromkeys(categories[motions == n_motions].tolist())]
+        groups.append((n_motions, None))
+    groups.append((None, None))
+    rows = []
+    for n_motions, category in groups:
+        inside = np.ones(len(described), dtype=bool) if n_motions is None else motions == n_motions
+        inside &= True if category is None else categories == category
+        part = errors[:, inside]
+        average, median = part.mean(axis=1).mean(), np.median(part, axis=1).mean()
+        rows.append(Row(n_motions, category, int(inside.sum()), float(average), float(median)))
+    return rows
