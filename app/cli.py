@@ -15,6 +15,7 @@ from . import (
     detect_keypoints,
     evaluate_detector,
     info,
+    rank_segmentations,
     select_features,
     train_detector,
 )
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate-detector": evaluate_detector.command,
     "select-features": select_features.command,
     "compare-selectors": compare_selectors.command,
+    "rank-segmentations": rank_segmentations.command,
     "convert": convert.command,
     "info": info.command,
 }
