@@ -10,9 +10,7 @@ through smaller and smaller p.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any
-from warnings import warn
+from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ...features.errors import DataError, ParameterError
 from .proximal import LeastSquares, minimize
+from .ranked import attainable
 from .row_penalties import RowL21, RowLpInf, RowPenalty
 
 STARTS = ("best", "ridge", "continuation")
@@ -83,7 +82,7 @@ class BaseRowSelector(SelectorMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2)
         Y = _targets(y)
-        k = _attainable(self.k, X.shape[1])
+        k = attainable(self.k, X.shape[1])
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not weight.any():
             raise DataError("sample_weight is zero for every sample")
@@ -305,11 +304,3 @@ def _targets(y: np.ndarray) -> np.ndarray:
         raise DataError(f"y must hold at least two classes, got one class: {classes[0]!r}")
     wanted = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
     return (code.reshape(-1, 1) == wanted).astype(np.float64)
-
-
-def _attainable(k: Any, n_features: int) -> int:
-    if not isinstance(k, Integral) or isinstance(k, bool) or int(k) < 1:
-        raise ParameterError(f"k must be an integer of at least 1, got {k!r}")
-    if int(k) > n_features:
-        warn(f"k = {k} exceeds the {n_features} features of X; all are kept", stacklevel=4)
-    return min(int(k), n_features)

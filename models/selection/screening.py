@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...features.errors import ParameterError
 from .dictionary import Dictionary
+from .ranked import attainable
 from .screening_rules import MARGIN, Step, edpp_bound, feedback, sphere_bound, strong_bound
 
 RULES = ("dass", "dome", "sphere", "sequential-dome", "strong", "edpp", "none")
@@ -145,6 +146,7 @@ class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
         self._check_parameters()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
+        k = None if self.k is None else attainable(self.k, X.shape[1])
         mean = float(y.mean()) if self.fit_intercept else 0.0
         dictionary = Dictionary(
             X, memory_bytes=self.memory_bytes, center=self.fit_intercept, scale=self.standardize
@@ -152,7 +154,7 @@ class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
         path = _Path(dictionary, y - mean, self)
         self.trace_ = path.trace
         self.strength_max_ = path.largest
-        w = path.follow(self.ratio) if self.k is None else self._select_k(path, dictionary.n_features)
+        w = path.follow(self.ratio) if k is None else self._select_k(path, dictionary.n_features, k)
         self.strength_ = path.strength
         self.n_iter_ = len(path.trace)
         self.coef_ = w / dictionary.scale
@@ -160,9 +162,8 @@ class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
         self.intercept_ = float(mean - dictionary.mean @ self.coef_)
         return self
 
-    def _select_k(self, path: "_Path", n_features: int) -> np.ndarray:
+    def _select_k(self, path: "_Path", n_features: int, k: int) -> np.ndarray:
         """Lower the strength until k features are active, and keep the k largest coefficients."""
-        k = min(self.k, n_features)
         w = np.zeros(n_features)
         for ratio in np.geomspace(1, self.ratio, 50)[1:]:
             w = path.follow(ratio)
@@ -172,8 +173,6 @@ class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
         return w
 
     def _check_parameters(self) -> None:
-        if self.k is not None and (not isinstance(self.k, Integral) or self.k < 1):
-            raise ParameterError(f"k must be None or an integer of at least 1, got {self.k!r}")
         if self.rule not in RULES:
             raise ParameterError(f"rule must be one of {RULES}, got {self.rule!r}")
         if self.solver not in SOLVERS:

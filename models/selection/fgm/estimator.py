@@ -190,7 +190,7 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
             X, y, weight = X[counts], y[counts], weight[counts]
         self.classes_, code = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise DataError(f"y must hold at least two classes, got {len(self.classes_)} class")
+            raise DataError(f"y must hold at least two classes, got one class: {self.classes_[0]!r}")
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, y)
         atoms = self._make_atoms(X, weight)

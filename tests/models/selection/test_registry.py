@@ -61,20 +61,79 @@ def test_three_classes_and_constant_columns(name):
     assert selector.get_support(indices=True).tolist() == [2]
 
 
-@pytest.mark.parametrize("name", [n for n in FAST if "classification" in METHODS[n].tasks])
-def test_bad_input_has_the_same_words(name):
-    X, y = planted("classification", n=30)
-    selector = make_selector(name, 2, task="classification", random_state=0)
-    with pytest.raises(ValueError, match="y must hold at least two classes"):
-        selector.fit(X, np.zeros(30, dtype=int))
-    with pytest.raises(ValueError, match="NaN"):
+# Every method at each task that it is for, exhaustive search included.
+USES = [(name, task) for name in METHODS if METHODS[name].installed for task in METHODS[name].tasks]
+EACH_USE = pytest.mark.parametrize(("name", "task"), USES)
+
+
+def bad_case(name, task, k=2):
+    """Return an unfitted selector and a small table that it would fit on."""
+    return make_selector(name, k, task=task, random_state=0), *planted(task, n=30)
+
+
+@EACH_USE
+def test_nan_in_a_feature_is_refused(name, task):
+    selector, X, y = bad_case(name, task)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
         selector.fit(np.where(X > 1.45, np.nan, X), y)
+
+
+@EACH_USE
+def test_infinity_is_refused(name, task):
+    selector, X, y = bad_case(name, task)
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        selector.fit(np.where(X > 1.45, np.inf, X), y)
+
+
+@EACH_USE
+def test_labels_of_the_wrong_length_are_refused(name, task):
+    selector, X, y = bad_case(name, task)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         selector.fit(X, y[:-1])
+
+
+@EACH_USE
+def test_k_above_the_number_of_features_warns(name, task):
+    selector, X, y = bad_case(name, task, k=13)
     with pytest.warns(UserWarning, match="k = 13 exceeds the 12 features of X"):
-        assert selector.set_params(k=13).fit(X, y).support_.sum() >= 1
+        selector.fit(X, y)
+    assert 1 <= selector.get_support().sum() <= 12
+
+
+@EACH_USE
+@pytest.mark.parametrize("k", [0, -1, 2.5, True])
+def test_k_that_is_no_size_is_refused(name, task, k):
+    selector, X, y = bad_case(name, task, k=k)
     with pytest.raises(ParameterError, match="k must be an integer of at least 1"):
-        selector.set_params(k=0).fit(X, y)
+        selector.fit(X, y)
+
+
+@EACH_USE
+def test_constant_columns_are_never_selected(name, task):
+    X, y = planted(task, n=60)
+    X[:, [0, 5]] = 1.0, 0.0
+    selector = make_selector(name, 2, task=task, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [2, 7]
+
+
+@pytest.mark.parametrize("name", [name for name, task in USES if task == "classification"])
+def test_one_class_is_refused(name):
+    selector, X, _ = bad_case(name, "classification")
+    with pytest.raises(DataError, match="y must hold at least two classes, got one class"):
+        selector.fit(X, np.zeros(30, dtype=int))
+
+
+@pytest.mark.parametrize("name", ["fsa", "fgm"])
+def test_groups_that_do_not_cover_are_refused(name):
+    selector, X, y = bad_case(name, "classification")
+    with pytest.raises(ValueError, match=r"groups.*(11|12)"):
+        selector.set_params(groups=np.arange(11)).fit(X, y)
+
+
+def test_groups_that_leave_features_out_are_refused():
+    selector, X, y = bad_case("fgm", "classification")
+    with pytest.raises(DataError, match="groups must cover all features; 9 are in none, the first is 3"):
+        selector.set_params(groups=[[0, 1], [1, 2]]).fit(X, y)
 
 
 def test_chi_squared_refuses_negative_values():

@@ -183,7 +183,7 @@ def test_constant_target_selects_nothing(rng):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"k": 0}, "k must be None or an integer of at least 1, got 0"),
+        ({"k": 0}, "k must be an integer of at least 1, got 0"),
         ({"rule": "guess"}, "rule must be one of"),
         ({"solver": "guess"}, "solver must be one of"),
         ({"ratio": 0}, "ratio must be in"),
