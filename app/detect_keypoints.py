@@ -23,16 +23,12 @@ class Format(StrEnum):
 
 def command(
     photos: Annotated[list[str], typer.Argument(help="Photos, folders of photos, or patterns.")],
-    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
+    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for pictures with the detections drawn in, and for their file."),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Format of the detections.")] = Format.csv,
-    raw: Annotated[
-        bool,
-        typer.Option("--raw", help="Single detections; a model of keypoints alone gives no others."),
-    ] = False,
     threshold: Annotated[
         float | None, typer.Option(help="Lowest score; by default each keypoint's own, chosen in training.")
     ] = None,
@@ -48,7 +44,6 @@ def command(
     from .photo_inputs import find_photos, overlay_names
     from .progress import Bars, warn
 
-    del raw  # the face step, which would put detections together, is part of models that have one
     detector = load_detector(model)
     paths = find_photos(photos)
     if out is not None:

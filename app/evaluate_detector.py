@@ -18,7 +18,7 @@ SURE = 0.9  # precision at which recall is given
 
 def command(
     data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
-    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
+    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")],
     out: Annotated[
         Path | None, typer.Option(help="Folder for curves.csv, curves.png and summary.csv.")
     ] = None,
