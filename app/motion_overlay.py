@@ -57,7 +57,7 @@ def draw_tracks(
     canvas = np.ascontiguousarray(image.repeat(factor, axis=0).repeat(factor, axis=1))
     places = (positions + 0.5) * factor - 0.5
     for age in range(min(TRAIL, frame), 0, -1):  # oldest first, so that the newest lies on top
-        canvas = _draw_step(canvas, places, visible, labels, frame - age, 0.85 * (1 - (age - 1) / TRAIL))
+        canvas = _draw_step(canvas, places, visible, labels, frame - age, _opacity(age))
     for i in np.flatnonzero(visible[:, frame]).tolist():
         centre = _fixed(places[i, frame])
         cv2.circle(canvas, centre, round(3.4 * 2**_SHIFT), (0, 0, 0), -1, cv2.LINE_AA, _SHIFT)
@@ -73,8 +73,12 @@ def _draw_step(
     layer = canvas.copy()
     for i in np.flatnonzero(visible[:, f] & visible[:, f + 1]).tolist():
         ends = _fixed(places[i, f]), _fixed(places[i, f + 1])
-        cv2.line(layer, *ends, colour_of(labels[i]), 2, cv2.LINE_AA, _SHIFT)
+        cv2.line(layer, *ends, colour_of(labels[i]), 1, cv2.LINE_AA, _SHIFT)
     return cv2.addWeighted(layer, opacity, canvas, 1 - opacity, 0)
+
+
+def _opacity(age: int) -> float:
+    return 0.7 * (1 - (age - 1) / TRAIL)
 
 
 def _fixed(point: np.ndarray) -> tuple[int, int]:
@@ -83,14 +87,16 @@ def _fixed(point: np.ndarray) -> tuple[int, int]:
 
 
 def _draw_legend(canvas: np.ndarray, labels: np.ndarray, frame: int) -> None:
+    """Frame number and motions with their numbers of tracks, on a darkened corner, in place."""
     motions, counts = np.unique(labels, return_counts=True)
     lines = [(f"frame {frame}", (255, 255, 255))]
     for label, count in zip(motions.tolist(), counts.tolist(), strict=True):
         name = f"motion {label}" if label >= 0 else "not labelled"
         lines.append((f"{name}: {count}", colour_of(label)))
+    corner = canvas[: 20 * len(lines) + 10, :160]
+    corner[:] = corner // 4
     for row, (text, colour) in enumerate(lines):
-        for width, ink in ((4, (0, 0, 0)), (1, colour)):
-            cv2.putText(canvas, text, (8, 20 + 20 * row), _FONT, 0.55, ink, width, cv2.LINE_AA)
+        cv2.putText(canvas, text, (8, 20 + 20 * row), _FONT, 0.55, colour, 1, cv2.LINE_AA)
 
 
 class TrackCanvas:
