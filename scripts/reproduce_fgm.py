@@ -220,6 +220,7 @@ def run(results, name: str, setting: Experiment, methods, seed: int, threads: in
                 for method in methods
                 for parameter in setting.parameters.get(method, ())
                 if (*key, method, parameter) not in results
+                and not (method == "fsa" and parameter > setting.columns)
             ]
             if not wanted:
                 continue

@@ -30,7 +30,6 @@ import numpy as np
 from results import Results, markdown_table, numbers, seconds, with_error
 from selector_tasks import Task
 from sklearn.metrics import f1_score
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -42,6 +41,7 @@ from annealed.models import FSARegressor
 from annealed.models.selection import L21Selector, LpInfSelector
 from annealed.models.selection.comparison import select
 from annealed.models.selection.registry import CLASSIFICATION
+from annealed.models.selection.targets import varying_targets
 
 RESIDUAL_KEYS = ("table", "method", "k")
 RESIDUAL_VALUES = ("residual", "n_selected", "seconds")
@@ -196,15 +196,15 @@ def run_accuracy(results, table, methods, ks) -> None:
 def judge(X, y, train, test) -> dict[str, str]:
     """Return the measure of nearest neighbours and of a linear SVM, in percent."""
     measured = {}
-    for name, model in (("neighbours", KNeighborsClassifier(5)), ("svm", SVC(kernel="linear", C=1.0))):
+    for name, classifier in (("neighbours", KNeighborsClassifier(5)), ("svm", SVC(kernel="linear", C=1.0))):
+        model = make_pipeline(StandardScaler(), classifier)
         if y.ndim == 2:
-            varying = (y[train] != y[train][0]).any(axis=0)
             predicted = np.tile(y[train][0], (len(test), 1))
-            model = make_pipeline(StandardScaler(), OneVsRestClassifier(model))
-            predicted[:, varying] = model.fit(X[train], y[train][:, varying]).predict(X[test])
+            for j in varying_targets(y[train]):
+                predicted[:, j] = model.fit(X[train], y[train, j]).predict(X[test])
             value = f1_score(y[test], predicted, average="micro", zero_division=0.0)
         else:
-            value = make_pipeline(StandardScaler(), model).fit(X[train], y[train]).score(X[test], y[test])
+            value = model.fit(X[train], y[train]).score(X[test], y[test])
         measured[name] = f"{100 * value:.4f}"
     return measured
 

@@ -26,8 +26,9 @@ import numpy as np
 from peers import CLASSIFIERS
 from results import Results, markdown_table, numbers, seconds, with_error
 from scipy import sparse
+from selector_tasks import mean_ndcg
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import balanced_accuracy_score, ndcg_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
@@ -184,12 +185,6 @@ def run_ranking(results, name, table, sizes, threads):
                 seconds=f"{elapsed:.5f}",
                 threads=threads,
             )
-
-
-def mean_ndcg(y, f, qid):
-    """Return NDCG at 10, averaged over the queries with more than one row."""
-    groups = [np.flatnonzero(qid == q) for q in np.unique(qid)]
-    return np.mean([ndcg_score([2.0 ** y[g] - 1], [f[g]], k=10) for g in groups if len(g) > 1])
 
 
 def print_summary(results, name, table, sizes):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import RidgeClassifierCV, RidgeCV
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -151,27 +152,32 @@ def select(X, y, task: str, method: str, k: int, seed: int) -> np.ndarray:
         Of the registry, or "all" or "random".
     k, seed : int
     """
+    return fit_selection(X, y, task, method, k, seed)[0]
+
+
+def fit_selection(X, y, task: str, method: str, k: int, seed: int) -> tuple[np.ndarray, BaseEstimator | None]:
+    """Return the features as `select` does, and the fitted selector where there is a single one."""
     if method == "all":
-        return np.arange(X.shape[1])
+        return np.arange(X.shape[1]), None
     if method == "random":
-        return np.sort(check_random_state(seed).permutation(X.shape[1])[:k])
+        return np.sort(check_random_state(seed).permutation(X.shape[1])[:k]), None
     if y.ndim == 1:
-        features = _order(X, y, task, method, k, seed)
+        features, selector = _fit_order(X, y, task, method, k, seed)
     elif selects_jointly(method):
-        features = _order(X, y.astype(np.float64), REGRESSION, method, k, seed)
+        features, selector = _fit_order(X, y.astype(np.float64), REGRESSION, method, k, seed)
     else:
-        orders = [_order(X, y[:, j], task, method, k, seed) for j in varying_targets(y)]
-        features = votes(orders, X.shape[1], k)
+        orders = [_fit_order(X, y[:, j], task, method, k, seed)[0] for j in varying_targets(y)]
+        features, selector = votes(orders, X.shape[1], k), None
     if len(features) == 0:
         raise DataError(f"method {method!r} selected no feature")
-    return features
+    return features, selector
 
 
-def _order(X, y, task: str, method: str, k: int, seed: int) -> np.ndarray:
+def _fit_order(X, y, task: str, method: str, k: int, seed: int) -> tuple[np.ndarray, BaseEstimator]:
     selector = make_selector(method, k, task=task, random_state=seed)
     takes_sparse = get_tags(selector).input_tags.sparse
     selector.fit(X.toarray() if sparse.issparse(X) and not takes_sparse else X, y)
-    return ordered_support(selector, _deviations(X))
+    return ordered_support(selector, _deviations(X)), selector
 
 
 def ordered_support(selector, deviations: np.ndarray) -> np.ndarray:
