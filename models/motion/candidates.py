@@ -9,7 +9,9 @@ from ...features.velocities import check_complete_tracks, principal_coordinates,
 from .spectral import angular_affinity, spectral_clustering
 from .ssc import sparse_subspace_clustering
 
-POOLS = ("paper", "large")
+POOLS = ("paper", "large", "widest")
+TRAJECTORY_ALPHA = 4.0
+LEAST_SHARE = 0.1  # of n_tracks / K; a smaller cluster is a handful of outliers, not a motion
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ def candidates(positions: np.ndarray, n_motions: int, *, pool: str = "paper") ->
         Complete tracks in pixels.
     n_motions : int
         K, from 2 to P.
-    pool : {"paper", "large"}
+    pool : {"paper", "large", "widest"}
         "paper" is velocity clustering in 2K to 4K dimensions with alpha = 2; "large" adds sparse subspace
-        clustering.
+        clustering and drops implausible candidates (see `plausible`); "widest" adds to that the clustering
+        of the positions themselves with alpha = 4, and of the velocities in K + 2 to 5K dimensions.
 
     Returns
     -------
@@ -53,12 +56,20 @@ def candidates(positions: np.ndarray, n_motions: int, *, pool: str = "paper") ->
         No two are the same up to the numbering of the labels; the earlier one stays.
     """
     check_problem(positions, n_motions)
+    check_pool(pool)
+    found = velocity_clustering(positions, n_motions)
+    if pool == "widest":
+        found += velocity_clustering(positions, n_motions, dimensions=(n_motions + 2, 5 * n_motions))
+        found += trajectory_clustering(positions, n_motions)
+    if pool != "paper":
+        found = plausible(found + sparse_subspace_candidates(positions, n_motions), n_motions)
+    return distinct(found)
+
+
+def check_pool(pool: str) -> None:
+    """Raise a ParameterError unless there is such a pool of candidates."""
     if pool not in POOLS:
         raise ParameterError(f"pool must be one of {POOLS}, got {pool!r}")
-    found = list(velocity_clustering(positions, n_motions))
-    if pool == "large":
-        found += sparse_subspace_candidates(positions, n_motions)
-    return distinct(found)
 
 
 def check_problem(positions: np.ndarray, n_motions: int) -> None:
@@ -74,15 +85,54 @@ def check_problem(positions: np.ndarray, n_motions: int) -> None:
         raise DataError("no track moves: there is nothing to tell motions apart by")
 
 
-def velocity_clustering(positions: np.ndarray, n_motions: int, alpha: float = 2.0) -> list[Candidate]:
-    """Cluster velocity vectors in every dimension from 2K to 4K (equations 26 and 27)."""
-    coordinates = principal_coordinates(velocities(positions), 4 * n_motions)
+def velocity_clustering(
+    positions: np.ndarray,
+    n_motions: int,
+    *,
+    alpha: float = 2.0,
+    dimensions: tuple[int, int] | None = None,
+) -> list[Candidate]:
+    """Cluster velocity vectors in every dimension from 2K to 4K (equations 26 and 27).
+
+    Parameters
+    ----------
+    positions : ndarray of shape (P, F, 2)
+    n_motions : int
+    alpha : float
+        Of the affinity, equation (27).
+    dimensions : (int, int), optional
+        First and last dimension instead of 2K and 4K. Dimensions beyond those that the tracks span are
+        left out, but for one.
+    """
+    return _spectral_candidates(velocities(positions), n_motions, alpha, dimensions, "velocity")
+
+
+def trajectory_clustering(
+    positions: np.ndarray,
+    n_motions: int,
+    *,
+    alpha: float = TRAJECTORY_ALPHA,
+    dimensions: tuple[int, int] | None = None,
+) -> list[Candidate]:
+    """Cluster the tracks' positions as `velocity_clustering` clusters their velocities."""
+    return _spectral_candidates(raw_trajectories(positions), n_motions, alpha, dimensions, "trajectory")
+
+
+def _spectral_candidates(
+    vectors: np.ndarray,
+    n_motions: int,
+    alpha: float,
+    dimensions: tuple[int, int] | None,
+    generator: str,
+) -> list[Candidate]:
+    first, last = (2 * n_motions, 4 * n_motions) if dimensions is None else dimensions
+    coordinates = principal_coordinates(vectors, last)
     found: list[Candidate] = []
-    for d in range(2 * n_motions, 4 * n_motions + 1):
+    for d in range(first, last + 1):
         if d > coordinates.shape[1] and found:
             break
         labels = spectral_clustering(angular_affinity(coordinates[:, :d], alpha), n_motions)
-        found.append(Candidate(renumbered(labels), "velocity", {"d": d, "alpha": alpha}))
+        found.append(Candidate(renumbered(labels), generator, {"d": d, "alpha": alpha}))
     return found
 
 
@@ -98,6 +148,17 @@ def renumbered(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[inverse]
+
+
+def plausible(found: list[Candidate], n_motions: int) -> list[Candidate]:
+    """Drop candidates with a cluster of less than a tenth of an equal share of the tracks, or with none.
+
+    Any few tracks fit a subspace, so that residuals speak for such a candidate. Where every candidate has
+    such a cluster, all stay.
+    """
+    sizes = [np.bincount(candidate.labels, minlength=n_motions) for candidate in found]
+    kept = [c for c, n in zip(found, sizes, strict=True) if n.min() * n_motions >= LEAST_SHARE * n.sum()]
+    return kept or found
 
 
 def distinct(found: list[Candidate]) -> list[Candidate]:
