@@ -24,7 +24,8 @@ from sklearn.linear_model import (
 )
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import train_test_split
-from sklearn.svm import l1_min_c
+from sklearn.svm import LinearSVC, l1_min_c
+from thresholding_and_search import anneal_ols, anneal_svm, quantile_tisp
 
 from annealed.models import FSAClassifier, FSARegressor
 from annealed.models.boosting import LogitBoost
@@ -43,13 +44,17 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """An entry: how to fit, the module it needs beyond ours, its column in the paper, what it accepts."""
+    """An entry: how to fit, the module it needs beyond ours, its column in the paper, what it accepts.
+
+    Slow ones run only where they are named.
+    """
 
     fit: Callable[..., Fitted]
     requires: str = "sklearn"
     paper: str | None = None
     multiclass: bool = False
     takes_sparse: bool = False
+    slow: bool = False
 
     @property
     def available(self):
@@ -313,6 +318,24 @@ def elastic_net(X, y, k, seed):
     return on_support(support, Ridge(0.01), X, y)
 
 
+def tisp(family):
+    """Quantile TISP (the paper's QTP)."""
+
+    def fit(X, y, k, seed):
+        return linear(*quantile_tisp(X, y, k, family))
+
+    return fit
+
+
+def annealed_wrapper(search, model):
+    """Simulated annealing over sets of k variables, then a fit on the best (the paper's SA)."""
+
+    def fit(X, y, k, seed):
+        return on_support(search(X, y, k, seed), model(), X, y)
+
+    return fit
+
+
 def ridge(X, y, k, seed):
     """Least squares with L2 on all variables; the penalty is chosen on a quarter of the training rows."""
     X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.25, random_state=seed)
@@ -352,6 +375,8 @@ CLASSIFIERS = {
     "fastsparsegams-swaps": Method(fastsparsegams_logistic(swaps=True), requires="fastsparsegams"),
     "mcp": Method(pycasso_path("binomial", "mcp"), requires="pycasso", paper="MCP"),
     "scad": Method(pycasso_path("binomial", "scad"), requires="pycasso", paper="SCD"),
+    "tisp": Method(tisp("logistic"), paper="QTP"),
+    "annealing": Method(annealed_wrapper(anneal_svm, LinearSVC), slow=True),
     "logitboost": Method(logitboost(1.0), paper="LB", multiclass=True, takes_sparse=True),
     "logitboost-tenth": Method(logitboost(0.1), paper="LB1", multiclass=True, takes_sparse=True),
 }
@@ -367,4 +392,6 @@ REGRESSORS = {
     "fastsparsegams-swaps": Method(fastsparsegams_squared(swaps=True), requires="fastsparsegams"),
     "mcp": Method(pycasso_path("gaussian", "mcp"), requires="pycasso", paper="MCP"),
     "scad": Method(pycasso_path("gaussian", "scad"), requires="pycasso", paper="SCD"),
+    "tisp": Method(tisp("squared"), paper="QTP"),
+    "annealing": Method(annealed_wrapper(anneal_ols, LinearRegression), paper="SA", slow=True),
 }

@@ -230,7 +230,7 @@ def parse_arguments(argv):
     parser.add_argument(
         "--sets", default="dexter,arcene", help=f"of {', '.join((*SIZES, 'ranking'))}; or all"
     )
-    parser.add_argument("--methods", help=f"of {', '.join(CLASSIFIERS)} (default: all)")
+    parser.add_argument("--methods", help=f"of {', '.join(CLASSIFIERS)} (default: all but slow ones)")
     parser.add_argument("--k", help="sizes, comma separated (default: a list for each table)")
     parser.add_argument("--repeats", type=int, default=5, help="repeats of the cross-validation (default 5)")
     parser.add_argument("--threads", type=int, default=1, help="threads for every method (default 1)")
@@ -241,7 +241,8 @@ def parse_arguments(argv):
         parser.error("give --data, or set ANNEALED_DATA to the folder of the data")
     known = (*SIZES, "ranking")
     arguments.sets = list(known) if arguments.sets == "all" else arguments.sets.split(",")
-    arguments.methods = arguments.methods.split(",") if arguments.methods else list(CLASSIFIERS)
+    usual = [name for name, method in CLASSIFIERS.items() if not method.slow]
+    arguments.methods = arguments.methods.split(",") if arguments.methods else usual
     arguments.k = [int(k) for k in arguments.k.split(",")] if arguments.k else None
     for option, given, accepted in (
         ("--sets", arguments.sets, known),

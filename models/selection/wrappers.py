@@ -68,7 +68,7 @@ class WrapperSelector(RankedSelector):
 
         if self.search == "exhaustive":
             return _best_subset(judge, X.shape[1], k)
-        return _anneal(judge, X.shape[1], k, self.n_iter, check_random_state(self.random_state))
+        return anneal_subset(judge, X.shape[1], k, self.n_iter, check_random_state(self.random_state))
 
     def _folds(self, y: np.ndarray, classes: bool):
         smallest = int(np.bincount(y).min()) if classes else len(y)
@@ -92,7 +92,9 @@ def _best_subset(judge: Judge, n_features: int, k: int) -> np.ndarray:
     return max(subsets, key=judge)
 
 
-def _anneal(judge: Judge, n_features: int, k: int, n_iter: int, rng: np.random.RandomState) -> np.ndarray:
+def anneal_subset(
+    judge: Judge, n_features: int, k: int, n_iter: int, rng: np.random.RandomState
+) -> np.ndarray:
     """Exchange features; a worse set is accepted with probability exp(change / temperature).
 
     The temperature falls from 0.05 (in units of the score) to a hundredth of that. The best set seen
