@@ -14,10 +14,12 @@ from . import (
     demo,
     detect_keypoints,
     evaluate_detector,
+    evaluate_ranker,
     info,
     rank_segmentations,
     select_features,
     train_detector,
+    train_ranker,
 )
 from .status import report_errors
 
@@ -37,6 +39,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "select-features": select_features.command,
     "compare-selectors": compare_selectors.command,
     "rank-segmentations": rank_segmentations.command,
+    "train-ranker": train_ranker.command,
+    "evaluate-ranker": evaluate_ranker.command,
     "convert": convert.command,
     "info": info.command,
 }

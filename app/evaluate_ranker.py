@@ -62,9 +62,7 @@ def command(
     _print_groups(described, choices, as_json)
 
 
-def _print_groups(
-    described: list["Described"], choices: dict[str, "np.ndarray"], as_json: bool
-) -> None:
+def _print_groups(described: list["Described"], choices: dict[str, "np.ndarray"], as_json: bool) -> None:
     """Print one block a group: name, average and median in percent."""
     from ..models.motion.experiment import by_group
 
