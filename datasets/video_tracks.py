@@ -20,7 +20,8 @@ from ..features.errors import DataError, ParameterError
 from .tracks import Tracks
 from .videos import stated_length, video_frames
 
-QUALITY = 0.005  # least corner strength, as a share of the frame's strongest
+QUALITY = 0.002  # least corner strength, as a share of the frame's strongest
+SPACING = 0.6  # least distance of points, as a share of that of n_points spread evenly over the frame
 WINDOW_PX = 15
 N_LEVELS = 3
 MAX_RETURN_PX = 0.7  # farthest that tracking forth and back may end from where it began
@@ -164,7 +165,7 @@ class _Tracker:
 
 def _detect(grey: np.ndarray, taken: np.ndarray, n_points: int) -> np.ndarray:
     """Find corners away from the points that are followed already, (n, 2) float32, x and y."""
-    spacing = max(3.0, 0.35 * np.sqrt(grey.size / n_points))
+    spacing = max(3.0, SPACING * np.sqrt(grey.size / n_points))
     mask = np.full(grey.shape, 255, dtype=np.uint8)
     for x, y in np.rint(taken).astype(int).tolist():
         cv2.circle(mask, (x, y), round(spacing), 0, -1)

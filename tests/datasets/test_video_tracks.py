@@ -45,7 +45,7 @@ def owners(points):
 
 
 def test_points_move_with_their_patches(rng, tmp_path):
-    tracks, n_lost, n_dropped = track_video(write_video(tmp_path / "a.avi", patch_frames(rng)), n_points=100)
+    tracks, n_lost, n_dropped = track_video(write_video(tmp_path / "a.avi", patch_frames(rng)), n_points=300)
     complete = tracks.positions[tracks.complete]
     owner = owners(complete[:, 0])
     assert min(np.sum(owner == 0), np.sum(owner == 1)) >= 10
@@ -59,7 +59,7 @@ def test_points_move_with_their_patches(rng, tmp_path):
 
 def test_lost_points_end_and_new_ones_are_found(rng, tmp_path):
     before, after = patch_frames(rng, 5), patch_frames(np.random.default_rng(9), 10)[5:]
-    tracks, n_lost, n_dropped = track_video(write_video(tmp_path / "a.avi", before + after), n_points=80)
+    tracks, n_lost, n_dropped = track_video(write_video(tmp_path / "a.avi", before + after), n_points=250)
     assert n_lost > 20
     assert np.sum(~tracks.visible[:, 0] & tracks.visible[:, -1]) > 20
     lengths = tracks.visible.sum(axis=1)
