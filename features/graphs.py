@@ -29,7 +29,20 @@ def nearest_neighbours(coordinates: np.ndarray, n_neighbours: int, *, angular: b
         distance = squares[:, None] + squares - 2 * products
     np.fill_diagonal(distance, np.inf)
     n_neighbours = min(n_neighbours, len(coordinates) - 1)
-    return np.argsort(distance, axis=1, kind="stable")[:, :n_neighbours]
+    return _least(distance, n_neighbours)
+
+
+def _least(distance: np.ndarray, n_wanted: int) -> np.ndarray:
+    """Return the columns of each row's least entries, in order; of equal ones the first comes first."""
+    if not 0 < n_wanted < distance.shape[1]:
+        return np.argsort(distance, axis=1, kind="stable")[:, :n_wanted]
+    near = np.sort(np.argpartition(distance, n_wanted - 1, axis=1)[:, :n_wanted], axis=1)
+    values = np.take_along_axis(distance, near, axis=1)
+    near = np.take_along_axis(near, np.argsort(values, axis=1, kind="stable"), axis=1)
+    # A partition takes any of several entries that equal the largest one taken.
+    tied = np.flatnonzero(np.count_nonzero(distance <= values.max(axis=1)[:, None], axis=1) > n_wanted)
+    near[tied] = np.argsort(distance[tied], axis=1, kind="stable")[:, :n_wanted]
+    return near
 
 
 def cut_proportions(neighbours: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:

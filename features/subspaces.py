@@ -6,6 +6,7 @@ Under an orthographic camera the tracks of one rigid motion lie in such a subspa
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 MOTION_DIMENSIONS = 3
 
@@ -54,14 +55,27 @@ def _cluster_residuals(points: np.ndarray) -> Residuals:
     n, n_dimensions = points.shape
     rank = min(MOTION_DIMENSIONS, n_dimensions, n)
     centred = points - points.mean(axis=0)
-    scatter = centred.T @ centred
-    eigenvalues, eigenvectors = np.linalg.eigh(scatter)
-    eigenvalues = np.maximum(eigenvalues[-rank:], 0)
-    coordinates = centred @ eigenvectors[:, -rank:]
+    eigenvalues, coordinates = _principal(centred, rank)
     squared = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", coordinates, coordinates)
     plain = np.sqrt(np.maximum(squared, 0))
     # An affine subspace of dimension 3 passes through any 4 points.
     free = plain * np.sqrt(n / max(n - MOTION_DIMENSIONS - 1, 0.5))
-    floor = 1e-12 * max(float(np.trace(scatter)), np.finfo(float).tiny)
+    floor = 1e-12 * max(float(np.sum(centred**2)), np.finfo(float).tiny)
     leverage = 1 / n + np.sum(coordinates**2 / np.maximum(eigenvalues, floor), axis=1)
     return Residuals(plain, free, plain / np.maximum(1 - leverage, 0.05))
+
+
+def _principal(centred: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Leading eigenvalues of the scatter, shape (rank,), and coordinates along them, (n, rank).
+
+    From the smaller of the two product matrices, and only the eigenvectors that are wanted.
+    """
+    n, n_dimensions = centred.shape
+    by_points = n < n_dimensions
+    product = centred @ centred.T if by_points else centred.T @ centred
+    size = len(product)
+    eigenvalues, vectors = eigh(
+        product, subset_by_index=[size - rank, size - 1], driver="evr", check_finite=False, overwrite_a=True
+    )
+    eigenvalues = np.maximum(eigenvalues, 0)
+    return eigenvalues, vectors * np.sqrt(eigenvalues) if by_points else centred @ vectors
