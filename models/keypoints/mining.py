@@ -141,7 +141,7 @@ class HardestNegatives:
         keys = np.empty((len(places), KEY_COLUMNS), dtype=np.int32)
         keys[:, :2] = photo, index
         keys[:, 2:] = places
-        new = ~np.isin(_packed(keys), self._known)
+        new = ~_found_in(self._known, _packed(keys))
         return places[new], scores.ravel()[flat[new]]
 
     def add(self, examples: Examples, scores: np.ndarray) -> None:
@@ -172,6 +172,14 @@ class HardestNegatives:
 def _places(flat: np.ndarray, width: int) -> np.ndarray:
     """(row, col) of flat indices, (n, 2) int64."""
     return np.stack(np.divmod(flat, width), axis=1)
+
+
+def _found_in(ascending: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Which values are in an array that is sorted already; a band has few, the array many."""
+    places = np.searchsorted(ascending, values)
+    found = places < len(ascending)
+    found[found] = ascending[places[found]] == values[found]
+    return found
 
 
 def _packed(keys: np.ndarray) -> np.ndarray:
