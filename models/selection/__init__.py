@@ -6,6 +6,7 @@ from .filters import FilterSelector
 from .lp_inf import L21Selector, LpInfSelector
 from .registry import METHODS, make_selector
 from .screening import ScreenedLasso
+from .sparse_coding import SparseCoding
 from .wrappers import WrapperSelector
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "L21Selector",
     "LpInfSelector",
     "ScreenedLasso",
+    "SparseCoding",
     "WrapperSelector",
     "make_selector",
 ]
