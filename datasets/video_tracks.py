@@ -20,8 +20,8 @@ from ..features.errors import DataError, ParameterError
 from .tracks import Tracks
 from .videos import stated_length, video_frames
 
-QUALITY = 0.002  # least corner strength, as a share of the frame's strongest
-SPACING = 0.6  # least distance of points, as a share of that of n_points spread evenly over the frame
+QUALITY = 0.005  # least corner strength, as a share of the frame's strongest
+SPACING = 0.45  # least distance of points, as a share of that of n_points spread evenly over the frame
 WINDOW_PX = 15
 N_LEVELS = 3
 MAX_RETURN_PX = 0.7  # farthest that tracking forth and back may end from where it began
