@@ -175,27 +175,37 @@ def baselines(described: Sequence[Described]) -> dict[str, np.ndarray]:
         "best fixed d": _best_fixed_dimension(described),
         "least squared distance": np.array([s.errors[np.argmin(s.table[:, column])] for s in described]),
     }
-    alone = [_errors_by_run(s, "ssc") for s in described]
+    alone = [_runs(s, "ssc") for s in described]
     if all(alone):
-        choices["SSC alone"] = np.array([errors[0] for errors in alone])
+        choices["SSC alone"] = np.array([runs[0][1] for runs in alone])
     return choices
 
 
-def _errors_by_run(sequence: Described, generator: str) -> list[float]:
-    """Errors of all runs of a generator, in the order of d where it has one; repetitions included."""
+def _runs(sequence: Described, generator: str) -> list[tuple[float, float]]:
+    """Dimension (0 without one) and error of all runs of a generator, repetitions included."""
     runs = []
     for candidate, error in zip(sequence.candidates, sequence.errors, strict=True):
         for run in (candidate, *candidate.repetitions):
             if run.generator == generator:
                 runs.append((run.parameters.get("d", 0), float(error)))
-    return [error for _, error in sorted(runs)]
+    return sorted(runs)
 
 
 def _best_fixed_dimension(described: Sequence[Described]) -> np.ndarray:
-    """Errors in 2K + j dimensions for the best j; a sequence with fewer dimensions takes its last."""
-    runs = [_errors_by_run(s, "velocity") for s in described]
-    tables = [[errors[min(j, len(errors) - 1)] for errors in runs] for j in range(max(map(len, runs)))]
+    """Errors in 2K + j dimensions for the j that is best over all sequences."""
+    tables = [
+        [_error_in_dimension(s, 2 * s.n_motions + min(j, 2 * s.n_motions)) for s in described]
+        for j in range(2 * max(s.n_motions for s in described) + 1)
+    ]
     return np.array(min(tables, key=lambda errors: float(np.mean(errors))))
+
+
+def _error_in_dimension(sequence: Described, wanted: int) -> float:
+    """Error of velocity clustering in the nearest dimension that the pool has; of any candidate without."""
+    runs = _runs(sequence, "velocity")
+    if not runs:
+        return float(sequence.errors.mean())
+    return min(runs, key=lambda run: abs(run[0] - wanted))[1]
 
 
 @dataclass(frozen=True)
