@@ -8,7 +8,7 @@ from annealed.models import load_model
 from annealed.models.motion import MotionRanker, disagreement, feature_names
 from annealed.models.motion.description import feature_kinds
 from annealed.models.motion.ranker import used_columns
-from annealed.models.store import read_model_file, write_model_file
+from annealed.models.store import SHIPPED, read_model_file, write_model_file
 
 
 def made_up_tables(rng, n_sequences=12, n_candidates=5):
@@ -114,3 +114,13 @@ def test_sequences_and_labels_must_match(rng):
         MotionRanker().fit([], [np.zeros(3, int)])
     with pytest.raises(DataError, match="no sequences"):
         MotionRanker().fit([], [])
+
+
+def test_the_shipped_ranker_finds_rigid_motions(rng, rigid_motions):
+    ranker = load_model("hopkins155")
+    assert len(ranker.selected_names) == 40
+    assert ranker.metadata_["sequences"] == 155
+    assert (SHIPPED / "hopkins155.md").is_file()
+    for n_motions in (2, 3):
+        positions, truth = rigid_motions(rng, n_motions)
+        assert disagreement(ranker.rank(positions, n_motions).best.labels, truth) <= 0.02
