@@ -13,7 +13,7 @@ of 1, 0.3 and 3; y = sign(X w), where rows of a sparse table without any of them
 
     fgm, fgm-logistic   C = 10, at most 15 cutting planes, over B       (PROX-FGM, PROX-SLR)
     l1-svm, l1-logistic liblinear, over C in the paper's ranges         (l1-SVM, l1-LR)
-    fsa                 annealing, over k, features as they are
+    fsa                 annealing with its default settings, over k
     l2-svm, l2-logistic liblinear on all features                       (CD-SVM, CD-LR)
 
 "debiased" is a linear SVM with C = 20 on the selected features (Figure 4). Every point of a method is a row
