@@ -4,7 +4,7 @@
 
 Prints Markdown: averages and medians by group for training and test sequences beside the paper's figures,
 baselines, the spread over assignments of videos to folds, and seconds for each phase. OUT/motion-POOL.csv
-holds one row an assignment and group, and a second run continues it; OUT/motion-POOL.png is Figure 9.
+holds one row an assignment and group (move an older one away first); OUT/motion-POOL.png is Figure 9.
 
 What was chosen where. Number of features, bins, iterations, step, mu and lambda are the paper's, fixed
 beforehand; no training fold chooses anything but features and weights. That features are relative to the
