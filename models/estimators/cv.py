@@ -187,7 +187,7 @@ tol, random_state, callback
         response="linear",
         n_bins=10,
         n_iter=500,
-        mu=300,
+        mu=100,
         batch_size=None,
         momentum=0.9,
         learning_rate="auto",

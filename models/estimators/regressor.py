@@ -14,9 +14,12 @@ class FSARegressor(RegressorMixin, BaseFSA):
 
     Parameters
     ----------
-    k, response, n_bins, n_iter, mu, momentum, learning_rate, penalty, always_keep, groups, tol, \
+    k, response, n_bins, n_iter, momentum, learning_rate, penalty, always_keep, groups, tol, \
 random_state, callback
         See `FSAClassifier`. Penalties are relative to targets of unit variance.
+    mu : float
+        As for `FSAClassifier`, but 100 by default: without the noise of small batches a schedule that is
+        slower at first detects more (Table 4, N = 300: all 30 variables in 93 % of the runs, not in 73 %).
     batch_size : int, "auto" or None
         As for `FSAClassifier`, but all rows (None) by default: the squared error is convex and quadratic,
         so that the noise of small batches only costs detection (Table 4, N = 1000).
@@ -45,7 +48,7 @@ random_state, callback
         response="linear",
         n_bins=10,
         n_iter=500,
-        mu=300,
+        mu=100,
         batch_size=None,
         momentum=0.9,
         learning_rate="auto",
