@@ -10,12 +10,11 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
 from ..features.errors import DataError
 from .annotation import BadRowError, PhotoRows, make_photo_set
 from .keypoint_schemes import AFLW_21
+from .mat_files import load_mat
 from .photos import PhotoSet
 
 _FACES = """
@@ -119,11 +118,9 @@ def read_aflw_mat(path: str | os.PathLike) -> PhotoSet:
 
 def _mat_points(file: Path) -> np.ndarray:
     try:
-        points = np.asarray(loadmat(file)["pt2d"], dtype=np.float64)
-    except KeyError:
-        raise BadRowError("no variable 'pt2d'") from None
-    except (MatReadError, ValueError, NotImplementedError, TypeError, OSError, IndexError) as error:
-        raise BadRowError(f"not a MATLAB file that can be read ({error})") from None
-    if points.shape != (2, len(AFLW_21)):
+        points = np.asarray(load_mat(file).get("pt2d"))
+    except DataError as error:
+        raise BadRowError(str(error)) from None
+    if points.dtype.kind not in "iuf" or points.shape != (2, len(AFLW_21)):
         raise BadRowError(f"pt2d has shape {points.shape}, expected (2, {len(AFLW_21)})")
-    return points.T
+    return points.T.astype(np.float64)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from scipy.io import loadmat
 
 from ..features.errors import DataError
+from .mat_files import load_mat
 from .tables import Table
 
 
@@ -22,7 +22,7 @@ def read_mat(path, *, X: str = "X", y: str = "Y", samples_in_columns: bool = Fal
         Whether the matrix has a column, not a row, for each sample.
     """
     path = Path(path)
-    content = _load(path)
+    content = load_mat(path)
     for name in (X, y):
         if name not in content:
             raise DataError(f"{path}: no variable {name}; it has {', '.join(sorted(content)) or 'none'}")
@@ -34,14 +34,3 @@ def read_mat(path, *, X: str = "X", y: str = "Y", samples_in_columns: bool = Fal
     matrix = matrix.T if samples_in_columns else matrix
     values = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.ascontiguousarray(matrix)
     return Table(values.astype(np.float64), labels.ravel().astype(np.int64), path.name)
-
-
-def _load(path: Path) -> dict:
-    if not path.exists():
-        raise DataError(f"{path}: No such file or directory")
-    try:
-        content = loadmat(path)
-    # What loadmat raises on a damaged file depends on where the damage is.
-    except Exception as error:
-        raise DataError(f"{path}: not a readable MATLAB file ({error})") from error
-    return {name: value for name, value in content.items() if not name.startswith("__")}
