@@ -113,7 +113,7 @@ def test_train_detector_skips_and_counts_what_is_bad(train, data):
 
 
 def test_train_detector_missing_folder(train, tmp_path):
-    check_refused(train(tmp_path / "nowhere"), "nowhere: no such annotation file")
+    check_refused(train(tmp_path / "nowhere"), "nowhere: no such file or folder")
 
 
 def test_train_detector_unknown_keypoint(train, photo_folder):
