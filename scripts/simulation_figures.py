@@ -48,7 +48,7 @@ def coefficient_paths(out):
 
     def record(progress):
         beta = np.zeros(X.shape[1])
-        beta[annealer.selection.kept] = annealer.beta[0, :, 0]
+        beta[annealer.survivors.kept] = annealer.beta[0, :, 0]
         history.append(beta)
 
     options = {"batch_size": None, "momentum": 0.0, "learning_rate": 20.0, "tol": 0.0}
@@ -85,7 +85,7 @@ def stability(out, n_runs=10):
         ("mu", annealing_rates, lambda mu: LITERAL | {"mu": mu, "learning_rate": mu / 10}, "mu"),
         ("iterations", iterations, lambda n: LITERAL | {"n_iter": n, "learning_rate": 20.0}, "n_iter"),
     ]
-    figure = Figure(figsize=(13, 3.6))
+    figure = Figure(figsize=(13, 3.6), layout="constrained")
     axes = figure.subplots(1, 3, sharey=True)
     for axis, (label, values, literal, ours) in zip(axes, panels, strict=True):
         axis.semilogx(values, [_mean_auc(data, literal(v)) for v in values], "o-", label="Algorithm 1")
@@ -109,7 +109,7 @@ def _mean_auc(data, options):
 def scaling(out):
     """Figure 1 at sizes for a small machine: seconds, detection, AUC and peak memory against N and M."""
     results = _measured_scaling(out)
-    figure = Figure(figsize=(16, 7))
+    figure = Figure(figsize=(16, 7), layout="constrained")
     axes = figure.subplots(2, 4)
     columns = ("seconds", "percent_correct", "auc", "peak_megabytes")
     lines = (("N", 0, 1), ("M", 1, 0))

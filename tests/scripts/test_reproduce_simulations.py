@@ -50,3 +50,10 @@ def test_paper_tables_have_every_row_and_known_columns():
             assert all(set(row) <= set(columns) for row in values.values())
     assert {method.paper for method in CLASSIFIERS.values()} <= {*COLUMNS, None}
     assert {method.paper for method in REGRESSORS.values()} <= {*REGRESSION_COLUMNS, None}
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_quick_figures_are_drawn(number, tmp_path):
+    from simulation_figures import draw
+
+    assert draw(number, tmp_path).stat().st_size > 10_000
