@@ -4,10 +4,8 @@ The maps of a chunk stay in the cache of one core while feature after feature is
 for 64 windows at once. Nothing larger than the wanted output is ever made.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numba import get_num_threads, njit
+from numba import njit
 
 from .codes import code_of
 from .hog import N_BLOCKS, N_CELLS, N_ORIENTATIONS, vote_table, window_cells, window_norms
@@ -15,6 +13,7 @@ from .integral import window_integrals
 from .jit import LEAF
 from .maps import Layout, evaluate_run
 from .patches import PATCH_PX, WINDOW_PX
+from .threads import in_threads
 
 CHUNK = 64
 """Windows handled together in training: their maps stay in the cache of one core."""
@@ -60,12 +59,9 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
     def compute(task):
         _compute_task(task, *inputs, *outputs, _new_maps(), np.empty(RUN * CHUNK, dtype=np.float32))
 
-    # Threads of our own, because a kernel with parallel=True is compiled twice over, which takes longer
-    # than most runs of it. A task writes to its own columns and rows of the outputs.
-    tasks = range(min(TASKS, -(-len(patches) // CHUNK)))
-    with ThreadPoolExecutor(get_num_threads()) as pool:
-        for _ in pool.map(compute, tasks):
-            pass
+    # a task writes to its own columns and rows of the outputs
+    for _ in in_threads(compute, range(min(TASKS, -(-len(patches) // CHUNK)))):
+        pass
 
 
 def _new_maps():

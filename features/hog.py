@@ -21,7 +21,7 @@ and a cell holds at most 36 x 5 x 361 < 2**16.
 from functools import lru_cache
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .jit import LEAF
 
@@ -39,8 +39,6 @@ _EPS_SQUARED = np.float32((CELL_PX * CELL_PX * VOTES_PER_GREY) ** 2)
 # for orientation b + 1. Without b the words of a cell's pixels can be added up, one sum for each b.
 _BIN_SHIFT, _NEXT_SHIFT = np.uint32(11), np.uint32(16)
 _BIN_MASK, _VOTES_MASK, _HERE_MASK = np.uint32(0x7), np.uint32(0x07FF07FF), np.uint32(0xFFFF)
-
-_BAND_ROWS = 32
 
 
 def hog_geometry():
@@ -149,7 +147,7 @@ def hog_at(cells, norms, offsets, f, place):
     return _normalised(cells[place + offsets[f, 0]], norms[place + offsets[f, 1]])
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def level_cells(padded, table, cells, energy):
     """Fill the cell sums at every position of a level, and their energies.
 
@@ -164,25 +162,21 @@ def level_cells(padded, table, cells, energy):
     energy : ndarray of shape (3, H + 19, stride), uint32
         Output; sum of squares over the orientations of a cell.
     """
-    n_rows = cells.shape[2]
-    bands = (n_rows + _BAND_ROWS - 1) // _BAND_ROWS
-    for task in prange(3 * bands):
-        channel, first = task // bands, task % bands * _BAND_ROWS
-        last = min(first + _BAND_ROWS, n_rows)
-        _cell_band(padded, channel, table, first, last, cells[channel], energy[channel])
+    for channel in range(3):
+        _channel_cells(padded, channel, table, cells[channel], energy[channel])
 
 
 @njit(cache=True)
-def _cell_band(padded, channel, table, first, last, cells, energy):
-    """Fill rows first..last-1 of one channel: votes of 6 rows are kept and summed down, then across."""
+def _channel_cells(padded, channel, table, cells, energy):
+    """Fill one channel: votes of 6 rows are kept and summed down, then across."""
     width = padded.shape[1] - 2
     votes = np.zeros((CELL_PX, width), dtype=np.uint32)
     columns = np.zeros((N_ORIENTATIONS, width), dtype=np.uint32)
     across = np.empty((N_ORIENTATIONS, width), dtype=np.uint32)
-    for r in range(first, last + CELL_PX - 1):
+    for r in range(cells.shape[1] + CELL_PX - 1):
         _replace_row(padded, r, channel, table, votes[r % CELL_PX], columns)
         done = r - CELL_PX + 1
-        if done >= first:
+        if done >= 0:
             _sum_across(columns, across)
             _unpack_row(across, done, width - CELL_PX + 1, cells, energy)
 
@@ -218,17 +212,16 @@ def _sum_across(columns, out):
             out[b, c] = pairs[c] + pairs[c + np.uintp(2)] + pairs[c + np.uintp(4)]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def level_norms(energy, norms):
     """Fill the inverse norms of the blocks at every position of a level from the energies of its cells.
 
     norms is (3, H + 13, stride), float32: entry (channel, r, c) belongs to the block whose upper left
     cell is at (r, c).
     """
-    n_rows = norms.shape[1]
-    for task in prange(3 * n_rows):
-        channel, r = task // n_rows, task % n_rows
-        _norm_row(energy[channel, r], energy[channel, r + CELL_PX], norms[channel, r])
+    for channel in range(3):
+        for r in range(norms.shape[1]):
+            _norm_row(energy[channel, r], energy[channel, r + CELL_PX], norms[channel, r])
 
 
 @njit(**LEAF, error_model="numpy")

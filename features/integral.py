@@ -9,7 +9,7 @@ not mind in between. Features read windows of 576 pixels, so images may be of an
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 
 def integral_image(image):
@@ -35,11 +35,11 @@ def integral_image(image):
     return out
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def fill_integral(image, out):
-    """Fill the integral image of each channel, one thread a channel."""
+    """Fill the integral image of each channel."""
     height, width, channels = image.shape
-    for channel in prange(channels):
+    for channel in range(channels):
         out[channel, 0] = 0
         for r in range(height):
             out[channel, r + 1, 0] = 0

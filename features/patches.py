@@ -7,7 +7,7 @@ Outside of the level its border pixels are repeated.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .errors import DataError
 
@@ -85,11 +85,11 @@ def cut_windows(level_image, rows, cols):
     return patches
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _cut(image, tops, lefts, patches):
-    """Copy the pixels of every patch, one thread a patch."""
+    """Copy the pixels of every patch."""
     height, width, _ = image.shape
-    for i in prange(len(tops)):
+    for i in range(len(tops)):
         for r in range(PATCH_PX):
             row = min(max(tops[i] + r, 0), height - 1)
             for c in range(PATCH_PX):

@@ -3,7 +3,8 @@
 After each feature a window whose partial sum is below that stage's threshold is rejected, which leaves
 most windows of a photo with a handful of look-ups instead of k. How strict a stage may be depends on
 the score that is asked for in the end: there is one row of thresholds for each of several such floors,
-calibrated on the training examples that reach the floor so that almost none of them is lost.
+calibrated on the positives that reach the floor so that almost none of them is lost. Negatives that would
+reach it may be lost: no detection is the poorer for it.
 """
 
 import numpy as np
@@ -14,6 +15,9 @@ NEVER = np.float32(-np.inf)
 """Threshold of a stage that rejects nothing."""
 
 GREEDY_STAGES = 96
+LOSING_STAGES = 64
+"""Stages over which the permitted loss is spread; the earlier a window goes, the more is saved."""
+
 _MOST_POSITIVES = 2000
 _MOST_NEGATIVES = 4000
 _MOST_CALIBRATING = 20_000
@@ -64,13 +68,7 @@ def cascade_order(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
 
 
 def calibrate(
-    tables: np.ndarray,
-    codes: np.ndarray,
-    scores: np.ndarray,
-    positive: np.ndarray,
-    intercept: float,
-    lowest: float,
-    loss: float,
+    tables: np.ndarray, codes: np.ndarray, scores: np.ndarray, intercept: float, lowest: float, loss: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Calibrate rows of rejection thresholds for several floors.
 
@@ -79,16 +77,15 @@ def calibrate(
     tables : ndarray of shape (k, 256), float32
         Response of each feature at each code, in the order of the cascade.
     codes : ndarray of shape (k, n), uint8
-        Codes of examples of both classes.
+        Codes of positives.
     scores : ndarray of shape (n,), float32
         Their full sums.
-    positive : ndarray of shape (n,), bool
     intercept : float
         Where sums start.
     lowest : float
-        The lowest floor; the others are evenly spaced up to the median score of the positives.
+        The lowest floor; the others are evenly spaced up to the median score.
     loss : float
-        Share of the examples above a floor that its row may lose.
+        Share of the positives above a floor that its row may lose.
 
     Returns
     -------
@@ -96,7 +93,7 @@ def calibrate(
         Ascending.
     rejection : ndarray of shape (n_floors, k), float32
     """
-    highest = max(lowest, float(np.median(scores[positive]))) if positive.any() else lowest
+    highest = max(lowest, float(np.median(scores))) if len(scores) else lowest
     floors = np.unique(np.linspace(lowest, highest, N_FLOORS).astype(np.float32))
     rejection = np.empty((len(floors), len(tables)), dtype=np.float32)
     for row, floor in zip(rejection, floors, strict=True):
@@ -108,8 +105,8 @@ def calibrate(
 def rejection_thresholds(tables: np.ndarray, codes: np.ndarray, intercept: float, loss: float) -> np.ndarray:
     """Calibrate a threshold for every stage so that a share of the examples gets through.
 
-    Up to stage t a share of at most ``loss * (t + 1) / k`` of the examples may be rejected; each
-    threshold is the lowest partial sum of the examples that are left.
+    Up to stage t a share of at most ``loss * min(1, (t + 1) / min(k, 64))`` of the examples may be
+    rejected; each threshold is the lowest partial sum of the examples that are left.
 
     Parameters
     ----------
@@ -135,7 +132,7 @@ def rejection_thresholds(tables: np.ndarray, codes: np.ndarray, intercept: float
     alive = np.arange(n)
     for t in range(k):
         sums = sums + tables[t][codes[t][alive]]
-        budget = int(loss * n * (t + 1) / k) - (n - len(alive))
+        budget = int(loss * n * min(1.0, (t + 1) / min(k, LOSING_STAGES))) - (n - len(alive))
         thresholds[t] = np.partition(sums, budget)[budget]
         stays = sums >= thresholds[t]
         alive, sums = alive[stays], sums[stays]

@@ -1,7 +1,7 @@
 """Keypoint detectors: one or more classifiers that share a photo's pyramid and its maps."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,16 +9,15 @@ import numpy as np
 
 from ...features.errors import DataError, ParameterError
 from ...features.pyramid import Level, check_rgb, gaussian_pyramid
-from ...features.windows import WINDOW_PX, LevelMaps, WindowPool
+from ...features.windows import WINDOW_PX, WindowPool
 from ..store import ModelFile, write_model_file
 from .classifier import KeypointClassifier
 from .detections import Detections, join_detections, make_detections
 from .nms import Suppression, suppress
-from .scan import scan_level
+from .scan import FoundWindows, scan_photo
 
 KIND = "keypoint-detector"
 MAX_FEATURES = 1_000_000
-BAND_ROWS = 96
 
 
 @dataclass(frozen=True)
@@ -127,19 +126,21 @@ class KeypointDetector:
         return self.detect_levels(levels, threshold=threshold, exact=exact)
 
     def detect_levels(
-        self, levels: Sequence[Level], *, threshold: float | None = None, exact: bool = False
+        self,
+        levels: Sequence[Level],
+        *,
+        threshold: float | None = None,
+        exact: bool = False,
+        parallel: bool = True,
     ) -> Detections:
-        """Find keypoints in a photo whose pyramid is there already; see `detect`."""
+        """Find keypoints in a photo whose pyramid is there already; see `detect` and `scan_photo`."""
         if threshold is not None and not np.isfinite(threshold):
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
         floors = [c.threshold if threshold is None else threshold for c in self.classifiers]
-        found: list[list[np.ndarray]] = [[] for _ in self.classifiers]
-        for index, maps in scanned_bands(levels, self.classifiers):
-            for classifier, floor, columns in zip(self.classifiers, floors, found, strict=True):
-                columns.append(_found_windows(levels[index], maps, classifier, floor, exact))
+        found = scan_photo(levels, self.classifiers, floors, exact=exact, parallel=parallel)
         parts = []
-        for classifier, columns in zip(self.classifiers, found, strict=True):
-            x, y, scale, score = np.concatenate(columns, axis=1)
+        for classifier, windows in zip(self.classifiers, found, strict=True):
+            x, y, scale, score = _photo_columns(levels, windows)
             kept = suppress(x, y, scale, score, WINDOW_PX, self.suppression)
             parts.append(make_detections(*kept, classifier.keypoint))
         return join_detections(parts)
@@ -185,40 +186,12 @@ class KeypointDetector:
         )
 
 
-def scanned_bands(
-    levels: Sequence[Level], classifiers: Sequence[KeypointClassifier]
-) -> Iterator[tuple[int, LevelMaps]]:
-    """Yield bands of rows of all levels, with the maps that the classifiers read.
-
-    A band's maps stay in the cache of the processor, and their memory is that of the band before: use
-    each band before asking for the next.
-
-    Yields
-    ------
-    index : int
-        Of the level.
-    maps : LevelMaps
-        `maps.first_row` is the band's first row on the level.
-    """
-    hog = any(classifier.pool.needs[0] for classifier in classifiers)
-    haar = any(classifier.pool.needs[1] for classifier in classifiers)
-    maps = None
-    for index, level in enumerate(levels):
-        height = level.image.shape[0]
-        for first in range(0, height, BAND_ROWS):
-            rows = first, min(first + BAND_ROWS, height)
-            maps = LevelMaps(level.image, rows=rows, hog=hog, haar=haar, reuse=maps)
-            yield index, maps
-
-
-def _found_windows(
-    level: Level, maps: LevelMaps, classifier: KeypointClassifier, floor: float, exact: bool
-) -> np.ndarray:
-    """x, y, scale and score of the windows above the floor, (4, n) float64 in photo pixels."""
-    rows, cols, scores = scan_level(maps, classifier, floor, exact=exact)
-    points = level.to_photo(np.stack([rows, cols], axis=1))
-    scale = np.full(len(rows), 1 / np.sqrt(np.prod(level.ratio)))
-    return np.stack([points[:, 1], points[:, 0], scale, scores.astype(np.float64)])
+def _photo_columns(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray:
+    """x, y, scale and score of windows, (4, n) float64 in photo pixels."""
+    ratios = np.array([level.ratio for level in levels])
+    ratio = ratios[windows.level]
+    y, x = (np.stack([windows.row, windows.col]) + 0.5) / ratio.T - 0.5
+    return np.stack([x, y, 1 / np.sqrt(np.prod(ratio, axis=1)), windows.score.astype(np.float64)])
 
 
 def pack_classifiers(

@@ -36,7 +36,7 @@ class FitRule:
     shrinkage, smoothness : float
         Of the response functions, equation (13).
     cascade_loss : float
-        Share of the calibrating examples that the cascade may lose.
+        Share of the positives above a floor that the cascade may lose.
     """
 
     k: int = 1500
@@ -47,7 +47,7 @@ class FitRule:
     n_batches: int = 16
     shrinkage: float = 1e-4
     smoothness: float = 1e-3
-    cascade_loss: float = 0.002
+    cascade_loss: float = 0.01
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
@@ -162,24 +162,14 @@ def with_cascade(
     classifier: KeypointClassifier, examples: TrainingSet, lowest_floor: float, loss: float
 ) -> KeypointClassifier:
     """Return the classifier with its features ordered and its rejection thresholds calibrated."""
-    parts = examples.positives, examples.held_out, examples.negatives
-    codes = [classifier.codes(part.patches) for part in parts]
-    positives = np.concatenate(codes[:2], axis=1)
-    order = cascade_order(
-        _responses(classifier.tables, positives),
-        _responses(classifier.tables, codes[2][:, : examples.n_random]),
+    positives = np.concatenate(
+        [classifier.codes(part.patches) for part in (examples.positives, examples.held_out)], axis=1
     )
-    tables = classifier.tables[order]
-    codes_in_order = np.concatenate([positives, codes[2]], axis=1)[order]
-    floors, rejection = calibrate(
-        tables,
-        codes_in_order,
-        sum_responses(tables, codes_in_order, classifier.intercept),
-        np.arange(codes_in_order.shape[1]) < positives.shape[1],
-        classifier.intercept,
-        lowest_floor,
-        loss,
-    )
+    typical = classifier.codes(examples.negatives.patches[: examples.n_random])
+    order = cascade_order(_responses(classifier.tables, positives), _responses(classifier.tables, typical))
+    tables, positives = classifier.tables[order], positives[order]
+    scores = sum_responses(tables, positives, classifier.intercept)
+    floors, rejection = calibrate(tables, positives, scores, classifier.intercept, lowest_floor, loss)
     return replace(
         classifier,
         pool=classifier.pool[order],

@@ -12,12 +12,12 @@ import numpy as np
 from ...features.pyramid import Level
 from ...features.windows import PATCH_PX, cut_windows
 from .classifier import KeypointClassifier
-from .detector import scanned_bands
-from .scan import score_map
-from .targets import KeypointTargets, TargetRule, negative_mask, positive_windows
+from .scan import FoundWindows, scan_photo
+from .targets import KeypointTargets, TargetRule, are_negatives, positive_windows
 
 KEY_COLUMNS = 4
-_BUFFER_FACTOR = 2  # the collector is trimmed when it holds this many times what it has to
+_DRAWN_PER_WANTED = 4  # windows drawn for one random negative, as some are none
+_SPARE, _LEAST_SPARE = 2.0, 2000  # how many more of the photos so far may be hard than of all photos
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +83,25 @@ def random_negatives_of_photo(
     rng: np.random.Generator,
 ) -> Examples:
     """Cut `n` negatives out of a photo (fewer if it has fewer), each window as likely as any other."""
-    masks = [negative_mask(targets, rule, level) for level in levels]
-    free = [np.flatnonzero(mask) for mask in masks]
-    ends = np.cumsum([len(places) for places in free])
-    chosen = np.sort(rng.choice(ends[-1], size=min(n, int(ends[-1])), replace=False))
-    parts = []
-    for index, (level, mask) in enumerate(zip(levels, masks, strict=True)):
-        first = ends[index] - len(free[index])
-        of_level = chosen[(chosen >= first) & (chosen < ends[index])] - first
-        parts.append(cut_examples(photo, index, level, _places(free[index][of_level], mask.shape[1])))
+    ends = np.cumsum([level.image[..., 0].size for level in levels])
+    total = int(ends[-1])
+    for n_drawn in (min(_DRAWN_PER_WANTED * n, total), total):
+        drawn = rng.choice(total, size=n_drawn, replace=False)
+        index = np.searchsorted(ends, drawn, side="right")
+        allowed = np.zeros(n_drawn, dtype=bool)
+        places = np.empty((n_drawn, 2), dtype=np.int64)
+        for i, level in enumerate(levels):
+            here = index == i
+            first = ends[i] - level.image[..., 0].size
+            places[here] = np.stack(np.divmod(drawn[here] - first, level.image.shape[1]), axis=1)
+            allowed[here] = are_negatives(targets, rule, level, places[here])
+        if allowed.sum() >= n:
+            break
+    chosen = np.sort(np.flatnonzero(allowed)[:n])
+    chosen = chosen[np.argsort(drawn[chosen])]
+    parts = [
+        cut_examples(photo, i, level, places[chosen[index[chosen] == i]]) for i, level in enumerate(levels)
+    ]
     return join_examples(parts)
 
 
@@ -105,6 +115,7 @@ class HardestNegatives:
     n_wanted : int
     floor : float
         Negatives that score less are never wanted: beyond the margin they have no part in the loss.
+        It rises as negatives are met.
     known : ndarray of shape (n, 4), int32
         Keys of the negatives that are examples already.
     """
@@ -113,69 +124,40 @@ class HardestNegatives:
         self.n_wanted = n_wanted
         self.floor = np.float32(floor)
         self._known = np.sort(_packed(known))
-        self._examples = [no_examples()]
-        self._scores = [np.empty(0, dtype=np.float32)]
-        self._n_held = 0
+        self._examples = no_examples()
+        self._scores = np.empty(0, dtype=np.float32)
 
-    def wanted(
-        self, photo: int, index: int, first_row: int, scores: np.ndarray, mask: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return which windows of a band of a level may be among the hardest.
+    def are_new(self, keys: np.ndarray) -> np.ndarray:
+        """Return which negatives, (n, 4) keys, are not examples already, (n,) bool."""
+        return ~_found_in(self._known, _packed(keys))
+
+    def add(self, examples: Examples, scores: np.ndarray, share: float = 1.0) -> None:
+        """Take candidates in, and raise the floor once there are enough.
 
         Parameters
         ----------
-        photo, index, first_row : int
-            The photo, the level, and the level's row that the band begins with.
-        scores, mask : ndarray of shape (h, w)
-            Scores, and which windows are negatives.
-
-        Returns
-        -------
-        places : ndarray of shape (n, 2), int64
-            (row, col) on the level.
+        examples : Examples
         scores : ndarray of shape (n,), float32
+        share : float
+            Share of all photos that has been looked at with these. If they come in random order, the
+            hardest of all are very likely among the `_SPARE` times as many hardest so far as that
+            share of the wanted.
         """
-        flat = np.flatnonzero(mask & (scores >= self.floor))
-        places = _places(flat, mask.shape[1])
-        places[:, 0] += first_row
-        keys = np.empty((len(places), KEY_COLUMNS), dtype=np.int32)
-        keys[:, :2] = photo, index
-        keys[:, 2:] = places
-        new = ~_found_in(self._known, _packed(keys))
-        return places[new], scores.ravel()[flat[new]]
-
-    def add(self, examples: Examples, scores: np.ndarray) -> None:
-        """Take candidates in; raises the floor once there are more than enough."""
-        self._examples.append(examples)
-        self._scores.append(scores)
-        self._n_held += len(examples)
-        if self._n_held > _BUFFER_FACTOR * self.n_wanted:
-            self._trim()
+        scores = np.concatenate([self._scores, scores])
+        joined = join_examples([self._examples, examples])
+        order = np.lexsort((*joined.keys.T[::-1], -scores))[: self.n_wanted]
+        self._examples, self._scores = joined[order], scores[order]
+        enough = min(self.n_wanted, int(_SPARE * share * self.n_wanted) + _LEAST_SPARE)
+        if len(order) >= enough:
+            self.floor = max(self.floor, self._scores[enough - 1])
 
     def result(self) -> tuple[Examples, np.ndarray]:
         """Return the hardest negatives and their scores, hardest first."""
-        self._trim()
-        return self._examples[0], self._scores[0]
-
-    def _trim(self) -> None:
-        scores = np.concatenate(self._scores)
-        keys = np.concatenate([part.keys for part in self._examples])
-        order = np.lexsort((*keys.T[::-1], -scores))[: self.n_wanted]
-        patches = np.concatenate([part.patches for part in self._examples])
-        self._examples = [Examples(patches[order], keys[order])]
-        self._scores = [scores[order]]
-        self._n_held = len(order)
-        if len(order) == self.n_wanted and self.n_wanted > 0:
-            self.floor = scores[order[-1]]
-
-
-def _places(flat: np.ndarray, width: int) -> np.ndarray:
-    """(row, col) of flat indices, (n, 2) int64."""
-    return np.stack(np.divmod(flat, width), axis=1)
+        return self._examples, self._scores
 
 
 def _found_in(ascending: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Which values are in an array that is sorted already; a band has few, the array many."""
+    """Which values are in an array that is sorted already; few are looked for, it has many."""
     places = np.searchsorted(ascending, values)
     found = places < len(ascending)
     found[found] = ascending[places[found]] == values[found]
@@ -195,21 +177,37 @@ def mine_photo(
     classifiers: Sequence[KeypointClassifier],
     targets: Sequence[KeypointTargets],
     collectors: Sequence[HardestNegatives],
-) -> int:
-    """Scan all negatives of a photo for every keypoint and hand the hard ones to the collectors.
+) -> list[tuple[Examples, np.ndarray]]:
+    """Scan a photo for the negatives that the collectors would take; changes nothing.
 
     Returns
     -------
-    int
-        Windows scanned, those of all keypoints together.
+    list of (examples, scores)
+        One a classifier: new negatives that reach the collector's floor.
     """
-    n_scanned = 0
-    masks = [[negative_mask(wanted, rule, level) for level in levels] for wanted in targets]
-    for index, maps in scanned_bands(levels, classifiers):
-        rows = slice(maps.first_row, maps.first_row + maps.shape[0])
-        for classifier, mask, collector in zip(classifiers, masks, collectors, strict=True):
-            scores = score_map(maps, classifier, float(collector.floor))
-            places, wanted_scores = collector.wanted(photo, index, maps.first_row, scores, mask[index][rows])
-            collector.add(cut_examples(photo, index, levels[index], places), wanted_scores)
-            n_scanned += scores.size
-    return n_scanned
+    floors = [float(collector.floor) for collector in collectors]
+    found = scan_photo(levels, classifiers, floors, parallel=False)
+    return [
+        _new_negatives(photo, levels, rule, *each) for each in zip(found, targets, collectors, strict=True)
+    ]
+
+
+def _new_negatives(
+    photo: int,
+    levels: Sequence[Level],
+    rule: TargetRule,
+    windows: FoundWindows,
+    targets: KeypointTargets,
+    collector: HardestNegatives,
+) -> tuple[Examples, np.ndarray]:
+    """The found windows that are negatives and no examples yet, the hardest of them if there are many."""
+    keys = np.stack([np.full(len(windows), photo), windows.level, windows.row, windows.col], axis=1)
+    allowed = collector.are_new(keys)
+    for index in np.unique(windows.level).tolist():
+        here = windows.level == index
+        allowed[here] &= are_negatives(targets, rule, levels[index], keys[here, 2:])
+    chosen = np.flatnonzero(allowed)
+    chosen = np.sort(chosen[np.argsort(-windows.score[chosen], kind="stable")[: collector.n_wanted]])
+    places, level = keys[chosen, 2:], windows.level[chosen]
+    parts = [cut_examples(photo, i, levels[i], places[level == i]) for i in range(len(levels))]
+    return join_examples(parts), windows.score[chosen]

@@ -1,25 +1,124 @@
-"""Scores of all windows of a pyramid level.
+"""Scores of all windows of a photo.
 
 A block of neighbouring windows of a row goes through the features together, in the order of the soft
 cascade (cascade.py): the compiler turns one feature of a block into vector instructions. Once only a few
 windows of the block are left, whose partial sums have not fallen below a stage's rejection threshold,
-these go on one by one.
+these go on one by one. The levels of a photo are cut into bands of rows, whose maps stay in the cache of
+one core; all classifiers read them before the next band's are made.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ...features.codes import code_of, code_scale, quantise
 from ...features.jit import LEAF
 from ...features.maps import LevelMaps, evaluate, value_at
+from ...features.pyramid import Level
+from ...features.threads import in_threads
 from .cascade import NEVER
 from .classifier import KeypointClassifier
+
+BAND_ROWS = 96
 
 BLOCK = 64
 """Windows in a block."""
 
 SINGLY = 6
 """Windows of a block that are as quick to finish one by one as together."""
+
+_spare_maps: list[LevelMaps] = []  # whose memory the next band may take; fresh memory costs more than maps
+
+
+@dataclass(frozen=True, eq=False)
+class FoundWindows:
+    """Windows of a photo's levels, in the order of level, row and column.
+
+    Attributes
+    ----------
+    level, row, col : ndarray of shape (n,), int64
+        Number of the level, centre pixel on it.
+    score : ndarray of shape (n,), float32
+        Full sums.
+    """
+
+    level: np.ndarray
+    row: np.ndarray
+    col: np.ndarray
+    score: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def __getitem__(self, index: np.ndarray) -> "FoundWindows":
+        return FoundWindows(self.level[index], self.row[index], self.col[index], self.score[index])
+
+
+def scan_photo(
+    levels: Sequence[Level],
+    classifiers: Sequence[KeypointClassifier],
+    floors: Sequence[float],
+    *,
+    exact: bool = False,
+    parallel: bool = True,
+) -> list[FoundWindows]:
+    """Find the windows of a photo that score at least a classifier's floor.
+
+    Parameters
+    ----------
+    levels : sequence of Level
+    classifiers : sequence of KeypointClassifier
+    floors : sequence of float
+        One a classifier.
+    exact : bool
+        Compute the full sum of every window instead of giving most of them up early.
+    parallel : bool
+        Share the bands out to threads; False within a thread that is one of several already.
+
+    Returns
+    -------
+    list of FoundWindows
+        One a classifier.
+    """
+    hog = any(classifier.pool.needs[0] for classifier in classifiers)
+    haar = any(classifier.pool.needs[1] for classifier in classifiers)
+
+    def scan_band(band: tuple[int, int]) -> list[FoundWindows]:
+        index, first = band
+        image = levels[index].image
+        rows = first, min(first + BAND_ROWS, len(image))
+        maps = LevelMaps(image, rows=rows, hog=hog, haar=haar, reuse=_take_spare_maps())
+        found = []
+        for classifier, floor in zip(classifiers, floors, strict=True):
+            row, col, score = scan_level(maps, classifier, floor, exact=exact)
+            found.append(FoundWindows(np.full(len(row), index), row, col, score))
+        _spare_maps.append(maps)
+        return found
+
+    share_out: Callable[..., Iterable] = in_threads if parallel else map
+    by_band = list(share_out(scan_band, _bands(levels)))
+    return [_joined(parts) for parts in zip(*by_band, strict=True)]
+
+
+def _take_spare_maps() -> LevelMaps | None:
+    try:
+        return _spare_maps.pop()
+    except IndexError:
+        return None
+
+
+def _bands(levels: Sequence[Level]) -> Iterator[tuple[int, int]]:
+    """Level and first row of every band."""
+    for index, level in enumerate(levels):
+        for first in range(0, len(level.image), BAND_ROWS):
+            yield index, first
+
+
+def _joined(parts: Sequence[FoundWindows]) -> FoundWindows:
+    names = ("level", "row", "col", "score")
+    return FoundWindows(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def scan_level(
@@ -78,13 +177,13 @@ def score_map(
     return scores
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _scan_rows(kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms, stride, scores):
-    """Add the features to `scores`, which holds the intercept; every thread owns rows of it."""
+    """Add the features to `scores`, which holds the intercept."""
     height, width = scores.shape
-    for row in prange(height):
-        values = np.empty(BLOCK, dtype=np.float32)
-        codes = np.empty((1, BLOCK), dtype=np.uint8)
+    values = np.empty(BLOCK, dtype=np.float32)
+    codes = np.empty((1, BLOCK), dtype=np.uint8)
+    for row in range(height):
         for first in range(0, width, BLOCK):
             n = min(BLOCK, width - first)
             start = row * stride + first

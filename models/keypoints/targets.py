@@ -144,29 +144,27 @@ def positive_windows(targets: KeypointTargets, rule: TargetRule, level: Level) -
     return found[((found >= 0) & (found < level.image.shape[:2])).all(axis=1)]
 
 
-def negative_mask(targets: KeypointTargets, rule: TargetRule, level: Level) -> np.ndarray:
-    """Return where on one pyramid level a window centre is a negative.
+def are_negatives(targets: KeypointTargets, rule: TargetRule, level: Level, places: np.ndarray) -> np.ndarray:
+    """Return which windows of one pyramid level are negatives.
+
+    Parameters
+    ----------
+    targets : KeypointTargets
+    rule : TargetRule
+    level : Level
+    places : ndarray of shape (n, 2), int
+        (row, col) of their centres on the level.
 
     Returns
     -------
-    ndarray of shape (h, w) of the level, bool
+    ndarray of shape (n,), bool
         False nearer than the rule's distance to an annotation, visible or not, and in ignore regions.
     """
-    shape = level.image.shape[:2]
-    allowed = np.ones(shape, dtype=bool)
+    in_photo = level.to_photo(places)
+    allowed = np.ones(len(places), dtype=bool)
     for point, size in zip(targets.points, targets.sizes, strict=True):
-        _clear_disc(allowed, point, rule.negative_distance * size, level)
+        allowed &= np.sum((in_photo - point) ** 2, axis=1) >= (rule.negative_distance * size) ** 2
     for region in targets.ignore:
-        first = np.clip(np.ceil(level.from_photo(region[:2])), 0, shape).astype(int)
-        last = np.clip(np.floor(level.from_photo(region[2:])) + 1, 0, shape).astype(int)
-        allowed[first[0] : last[0], first[1] : last[1]] = False
+        first, last = level.from_photo(region[:2]), level.from_photo(region[2:])
+        allowed &= ~((places >= first) & (places <= last)).all(axis=1)
     return allowed
-
-
-def _clear_disc(allowed: np.ndarray, point: np.ndarray, radius: float, level: Level) -> None:
-    """Set to False all places of the level that lie nearer than `radius` photo pixels to `point`."""
-    first = np.clip(np.floor(level.from_photo(point - radius)), 0, allowed.shape).astype(int)
-    last = np.clip(np.ceil(level.from_photo(point + radius)) + 1, 0, allowed.shape).astype(int)
-    part = allowed[first[0] : last[0], first[1] : last[1]]
-    places = level.to_photo(np.moveaxis(np.indices(part.shape), 0, -1) + first)
-    part &= np.sum((places - point) ** 2, axis=-1) >= radius**2

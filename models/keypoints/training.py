@@ -8,16 +8,18 @@ pyramids and maps built, once a round for all keypoints.
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...features.errors import DataError, ParameterError
 from ...features.pyramid import Level
+from ...features.threads import in_threads
 from ...features.windows import HOG, WindowPool
 from ..annealing import Trace
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier import KeypointClassifier
+from .detections import Detections
 from .detector import KeypointDetector, PyramidRule
 from .evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
 from .fitting import FitRule, TrainingSet, fit_classifier
@@ -41,6 +43,11 @@ VALIDATION_FLOOR = 0.0
 
 REPORTED_NEGATIVES = 100
 CURVE_POINTS = 100
+
+_MOST_PHOTOS_A_BATCH = 32
+_NO_SCORES = np.empty(0, dtype=np.float32)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -221,42 +228,67 @@ class _Trainer:
             tuple(classifiers), float(np.sqrt(low * high)), self.rule.pyramid, metadata=metadata
         )
 
-    def _pyramids(self, indices: np.ndarray, phase: str) -> Iterator[tuple[int, list[Level]]]:
-        """Yield the levels of the photos that can be used; the others are remembered as problems."""
-        for done, i in enumerate(indices.tolist()):
-            self.report(phase, done, len(indices))
+    def _over_photos(
+        self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0
+    ) -> Iterator[tuple[int, T]]:
+        """Yield each photo that can be used with what a function makes of its levels, in their order.
+
+        The function is called in several threads. The other photos are remembered as problems. `before`
+        photos of the phase are done already.
+        """
+
+        def call(i: int) -> T | DataError:
             try:
                 levels = self.rule.pyramid.levels(self.photos[i].read())
             except DataError as error:
-                self.problems[i] = f"{self.photos[i].name}: {error}"
-                continue
-            yield i, levels
-        self.report(phase, len(indices), len(indices))
+                return error
+            return function(i, levels)
+
+        self.report(phase, before, self._phase_photos(phase))
+        for done, (i, result) in enumerate(
+            zip(indices.tolist(), in_threads(call, indices.tolist()), strict=True)
+        ):
+            self.report(phase, before + done + 1, self._phase_photos(phase))
+            if isinstance(result, DataError):
+                self.problems[i] = f"{self.photos[i].name}: {result}"
+            else:
+                yield i, result
+
+    def _phase_photos(self, phase: str) -> int:
+        """How many photos a phase looks at."""
+        return {"positives": len(self.photos), "scan": len(self.training)}.get(phase, len(self.held_out))
 
     def _first_examples(self) -> Round:
         """Positives and random negatives of all photos."""
-        rule, n = self.rule, len(self.keypoints)
+        n = len(self.keypoints)
         found: dict[str, list[list[Examples]]] = {kind: [[] for _ in range(n)] for kind in KINDS}
-        per_photo = -(-rule.n_random // max(len(self.training), 1))
-        training = set(self.training.tolist())
+        every = np.arange(len(self.photos))
         with self.phases.measure("positives"):
-            for i, levels in self._pyramids(np.arange(len(self.photos)), "positives"):
-                for k, targets in enumerate(self.targets[i]):
-                    positives = positives_of_photo(i, levels, targets, rule.targets)
-                    if i not in training:
-                        found["held_out"][k].append(positives)
-                        continue
-                    found["positives"][k].append(positives)
-                    rng = np.random.default_rng([rule.seed, 2, i, k])
-                    found["negatives"][k].append(
-                        random_negatives_of_photo(i, levels, targets, rule.targets, per_photo, rng)
-                    )
+            for _, sets in self._over_photos(every, "positives", self._first_of_photo):
+                for kind, examples in sets.items():
+                    for k, part in enumerate(examples):
+                        found[kind][k].append(part)
         joined = {kind: [join_examples(parts) for parts in sets] for kind, sets in found.items()}
         for k, name in enumerate(self.keypoints):
             if not len(joined["positives"][k]):
                 raise DataError(self._no_positives(k, name))
         negatives = tuple(self._drawn(examples, k) for k, examples in enumerate(joined["negatives"]))
         return Round(tuple(joined["positives"]), tuple(joined["held_out"]), negatives, (), {})
+
+    def _first_of_photo(self, i: int, levels: list[Level]) -> dict[str, list[Examples]]:
+        """Examples of each kind that a photo gives, one set a keypoint."""
+        rule = self.rule
+        positives = [positives_of_photo(i, levels, targets, rule.targets) for targets in self.targets[i]]
+        if i in self.held_out:
+            return {"held_out": positives}
+        n_random = -(-rule.n_random // max(len(self.training), 1))
+        negatives = [
+            random_negatives_of_photo(
+                i, levels, targets, rule.targets, n_random, np.random.default_rng([rule.seed, 2, i, k])
+            )
+            for k, targets in enumerate(self.targets[i])
+        ]
+        return {"positives": positives, "negatives": negatives}
 
     def _drawn(self, negatives: Examples, k: int) -> Examples:
         """At most `n_random` of the negatives, in their order."""
@@ -286,11 +318,23 @@ class _Trainer:
             )
             for k in range(len(self.keypoints))
         ]
+
+        def mine(i: int, levels: list[Level]) -> tuple[int, list[tuple[Examples, np.ndarray]]]:
+            n_windows = sum(level.image[..., 0].size for level in levels)
+            found = mine_photo(i, levels, self.rule.targets, classifiers, self.targets[i], collectors)
+            return n_windows, found
+
+        order = np.random.default_rng([self.rule.seed, 4]).permutation(self.training)
         with self.phases.measure("scan"):
-            for i, levels in self._pyramids(self.training, "scan"):
-                self.phases.work["windows"] += mine_photo(
-                    i, levels, self.rule.targets, classifiers, self.targets[i], collectors
-                )
+            for first, end in _growing_batches(len(order)):
+                mined = [found for _, found in self._over_photos(order[first:end], "scan", mine, first)]
+                self.phases.work["windows"] += len(classifiers) * sum(n for n, _ in mined)
+                for k, collector in enumerate(collectors):
+                    parts = [found[k] for _, found in mined]
+                    examples = join_examples([examples for examples, _ in parts])
+                    collector.add(
+                        examples, np.concatenate([_NO_SCORES, *(s for _, s in parts)]), end / len(order)
+                    )
             found = [collector.result() for collector in collectors]
         nothing = tuple(no_examples() for _ in found)
         negatives = tuple(examples for examples, _ in found)
@@ -321,9 +365,12 @@ class _Trainer:
         """Precision and recall of each keypoint on the held-out photos."""
         detector = self._detector(classifiers, {})
         judged: list[list[Observed]] = [[] for _ in classifiers]
+
+        def detect(_: int, levels: list[Level]) -> Detections:
+            return detector.detect_levels(levels, threshold=VALIDATION_FLOOR, parallel=False)
+
         with self.phases.measure("validation"):
-            for i, levels in self._pyramids(self.held_out, "validation"):
-                found = detector.detect_levels(levels, threshold=VALIDATION_FLOOR)
+            for i, found in self._over_photos(self.held_out, "validation", detect):
                 for k, name in enumerate(self.keypoints):
                     judged[k].append(observed(found, name, self.targets[i][k]))
         return [precision_recall(photos, Criteria()) for photos in judged]
@@ -337,6 +384,15 @@ class _Trainer:
                 for array in (target.points, target.visible, target.sizes, target.ignore):
                     digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+
+def _growing_batches(n: int) -> Iterator[tuple[int, int]]:
+    """Ranges of photos that are mined with the same floors: few at first, when the floors are low."""
+    first, size = 0, 1
+    while first < n:
+        yield first, min(first + size, n)
+        first += size
+        size = min(2 * size, _MOST_PHOTOS_A_BATCH)
 
 
 def _flat(nested: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from annealed.models.keypoints.mining import (
     positives_of_photo,
     random_negatives_of_photo,
 )
-from annealed.models.keypoints.targets import TargetRule, keypoint_targets, negative_mask
+from annealed.models.keypoints.targets import TargetRule, are_negatives, keypoint_targets
 
 RULE = TargetRule(size_range_px=(10.0, 20.0))
 
@@ -35,6 +35,12 @@ def targets():
         ignore=np.array([[0.0, 0.0, 8.0, 8.0]]),
     )
     return keypoint_targets(annotation, 0)
+
+
+def every_negative(targets, level):
+    """Places of all negatives of a level, in reading order."""
+    places = np.indices(level.image.shape[:2]).reshape(2, -1).T
+    return places[are_negatives(targets, RULE, level, places)]
 
 
 def check_patches(examples, levels):
@@ -59,15 +65,18 @@ def test_random_negatives_of_photo_are_allowed_and_different(levels, targets, rn
     found = random_negatives_of_photo(3, levels, targets, RULE, 300, rng)
     check_patches(found, levels)
     assert len(np.unique(found.keys, axis=0)) == 300
-    masks = [negative_mask(targets, RULE, level) for level in levels]
-    assert all(masks[index][row, col] for _, index, row, col in found.keys)
+    for index, level in enumerate(levels):
+        places = found.keys[found.keys[:, 1] == index, 2:]
+        assert are_negatives(targets, RULE, level, places).all()
+    assert (np.diff(found.keys[:, 1]) >= 0).all()
     shares = np.bincount(found.keys[:, 1], minlength=len(levels)) / 300
-    expected = np.array([mask.sum() for mask in masks]) / sum(mask.sum() for mask in masks)
+    expected = np.array([len(every_negative(targets, level)) for level in levels])
+    expected = expected / expected.sum()
     assert np.abs(shares - expected).max() < 0.1
 
 
 def test_random_negatives_of_photo_with_few_or_none(levels, targets, rng):
-    n_allowed = sum(negative_mask(targets, RULE, level).sum() for level in levels)
+    n_allowed = sum(len(every_negative(targets, level)) for level in levels)
     assert len(random_negatives_of_photo(0, levels, targets, RULE, 10**6, rng)) == n_allowed
     everything = SimpleNamespace(**{**vars(targets), "ignore": np.array([[-1e9, -1e9, 1e9, 1e9]])})
     assert len(random_negatives_of_photo(0, levels, everything, RULE, 10, rng)) == 0
@@ -95,17 +104,23 @@ def test_hardest_negatives_do_not_depend_on_the_order(rng, n_wanted):
         np.testing.assert_array_equal(found.patches[:, 0, 0, 0], keys[best][:, 3])
 
 
-def test_hardest_negatives_want_what_is_new_allowed_and_above_the_floor():
-    known = np.array([[5, 2, 0, 1]], dtype=np.int32)
+def test_hardest_negatives_know_what_is_new():
+    known = np.array([[5, 2, 0, 1], [0, 0, 0, 0]], dtype=np.int32)
     collector = HardestNegatives(10, 0.0, known)
-    scores = np.array([[1.0, 2.0, 3.0], [0.0, -0.1, -np.inf]], dtype=np.float32)
-    mask = np.array([[True, True, False], [True, True, True]])
-    places, found = collector.wanted(5, 2, 0, scores, mask)
-    assert places.tolist() == [[0, 0], [1, 0]]
-    assert found.tolist() == [1.0, 0.0]
-    assert collector.wanted(5, 3, 0, scores, mask)[0].tolist() == [[0, 0], [0, 1], [1, 0]]
-    # the same band ten rows further down
-    assert collector.wanted(5, 2, 10, scores, mask)[0].tolist() == [[10, 0], [10, 1], [11, 0]]
+    keys = np.array([[5, 2, 0, 1], [5, 2, 1, 0], [0, 0, 0, 0], [5, 3, 0, 1]], dtype=np.int32)
+    assert collector.are_new(keys).tolist() == [False, True, False, True]
+
+
+def test_hardest_negatives_floor_rises_to_what_is_needed(rng):
+    keys = np.column_stack([np.zeros((9000, 3), dtype=int), np.arange(9000)])
+    scores = np.sort(rng.normal(size=9000).astype(np.float32))[::-1]
+    collector = HardestNegatives(4000, -1.0, no_examples().keys)
+    collector.add(*candidates(keys[:2000], scores[:2000]), share=0.1)
+    assert collector.floor == -1  # too few to say
+    collector.add(*candidates(keys[2000:4000], scores[2000:4000]), share=0.1)
+    assert collector.floor == scores[int(2 * 0.1 * 4000) + 2000 - 1]
+    collector.add(*candidates(keys[4000:], scores[4000:]), share=1.0)
+    assert collector.floor == scores[2799]  # what was passed over once is gone
 
 
 def test_hardest_negatives_of_nothing():
@@ -113,18 +128,23 @@ def test_hardest_negatives_of_nothing():
     assert len(found) == len(scores) == 0
 
 
+def mine(levels, classifier, targets, collector):
+    """Mine one photo for one classifier."""
+    [found] = mine_photo(0, levels, RULE, [classifier], [targets], [collector])
+    collector.add(*found)
+    return collector
+
+
 def test_mine_photo_finds_the_highest_scores_of_all_windows(make_classifier, levels, targets):
     """Against exact scores of every allowed window, with a classifier that rejects nothing."""
     classifier = make_classifier()
     collector = HardestNegatives(25, -5.0, no_examples().keys)
-    n_scanned = mine_photo(0, levels, RULE, [classifier], [targets], [collector])
-    assert n_scanned == sum(level.image[..., 0].size for level in levels)
-    found, scores = collector.result()
+    found, scores = mine(levels, classifier, targets, collector).result()
     check_patches(found, levels)
     np.testing.assert_array_equal(scores, classifier.scores(found.patches))
     every = []
     for level in levels:
-        rows, cols = np.nonzero(negative_mask(targets, RULE, level))
+        rows, cols = every_negative(targets, level).T
         every.append(classifier.scores(cut_windows(level.image, rows, cols)))
     np.testing.assert_allclose(scores, np.sort(np.concatenate(every))[::-1][:25])
 
@@ -132,9 +152,9 @@ def test_mine_photo_finds_the_highest_scores_of_all_windows(make_classifier, lev
 def test_mine_photo_again_gives_other_negatives(make_classifier, levels, targets):
     classifier = make_classifier()
     first = HardestNegatives(25, -5.0, no_examples().keys)
-    mine_photo(0, levels, RULE, [classifier], [targets], [first])
+    mine(levels, classifier, targets, first)
     second = HardestNegatives(25, -5.0, first.result()[0].keys)
-    mine_photo(0, levels, RULE, [classifier], [targets], [second])
+    mine(levels, classifier, targets, second)
     both = join_examples([first.result()[0], second.result()[0]])
     assert len(np.unique(both.keys, axis=0)) == 50
     assert second.result()[1].max() <= first.result()[1].min()

@@ -8,8 +8,8 @@ from annealed.features.pyramid import Level
 from annealed.models.keypoints.targets import (
     KeypointTargets,
     TargetRule,
+    are_negatives,
     keypoint_targets,
-    negative_mask,
     positive_windows,
 )
 
@@ -43,6 +43,12 @@ def make_photo(points, sizes, boxes, ignore=()):
     )
 
 
+def every_negative(targets, rule, level):
+    """A map of the level: which windows are negatives."""
+    shape = level.image.shape[:2]
+    return are_negatives(targets, rule, level, np.indices(shape).reshape(2, -1).T).reshape(shape)
+
+
 def test_keypoint_targets_of_annotated_objects():
     photo = make_photo([[(1, 2), (3, 4)], [(5, 6), (7, 8)]], [30, 40], [[NAN] * 4] * 2, [(0, 0, 1, 1)])
     targets = keypoint_targets(photo, 1)
@@ -67,7 +73,7 @@ def test_keypoint_targets_object_without_a_size_is_ignored():
 
 def test_keypoint_targets_object_without_a_place_hides_the_whole_photo():
     targets = keypoint_targets(make_photo([[(NAN, NAN)]], [NAN], [[NAN] * 4]), 0)
-    assert not negative_mask(targets, TargetRule(), make_level((5, 6))).any()
+    assert not every_negative(targets, TargetRule(), make_level((5, 6))).any()
 
 
 def test_positive_windows_within_one_pixel():
@@ -94,12 +100,12 @@ def test_positive_windows_hidden_outside_and_doubled():
 
 
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (2.0, 2.0), (1.41, 1.39)])
-def test_negative_mask_agrees_with_a_loop(scales):
+def test_are_negatives_agrees_with_a_loop(scales):
     targets = make_targets(
         [(20.3, 15.1), (44, 50)], [24, 9], visible=[True, False], ignore=[(5, 40, 12.5, 90), (-9, -9, 3, 3)]
     )
     level = make_level((30, 35), scales)
-    mask = negative_mask(targets, TargetRule(), level)
+    mask = every_negative(targets, TargetRule(), level)
     for r in range(30):
         for c in range(35):
             y, x = level.to_photo((r, c))
@@ -112,7 +118,7 @@ def test_positives_and_negatives_share_no_window():
     targets = make_targets([(60.0, 60.0)], [80])
     for scale in (2.0, 2.5, 3.3, 4.0):
         found = positive_windows(targets, TargetRule(), make_level((100, 100), (scale, scale)))
-        mask = negative_mask(targets, TargetRule(), make_level((100, 100), (scale, scale)))
+        mask = every_negative(targets, TargetRule(), make_level((100, 100), (scale, scale)))
         assert len(found) > 0
         assert not mask[found[:, 0], found[:, 1]].any()
 

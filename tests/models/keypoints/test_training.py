@@ -20,7 +20,7 @@ from annealed.models.keypoints.training import TrainingRule, train_detector, tra
 
 RULE = TrainingRule(
     rounds=2,
-    n_hard=60,
+    n_hard=10,
     n_random=400,
     n_haar=150,
     validation=0.25,
@@ -61,7 +61,9 @@ def test_train_detector_adds_new_hard_negatives_each_round(trained):
     rounds = trained[0].rounds
     assert len(rounds) == 3
     for k in range(2):
-        assert [len(r.negatives[k]) for r in rounds] == [400, 60, 60]
+        first, second, third = (len(r.negatives[k]) for r in rounds)
+        assert (first, second) == (400, 10)
+        assert 1 <= third <= 10  # on so few photos there may be fewer left
         keys = np.concatenate([r.negatives[k].keys for r in rounds])
         assert len(np.unique(keys, axis=0)) == len(keys)
         for before, after in pairwise(rounds):
@@ -84,7 +86,8 @@ def test_train_detector_trains_on_no_held_out_photo(trained):
 def test_train_detector_records_what_it_did(trained):
     metadata = trained[0].detector.metadata
     assert metadata["configuration"]["fit.k"] == 15
-    assert metadata["negatives"] == [520, 520]
+    n_negatives = [sum(len(r.negatives[k]) for r in trained[0].rounds) for k in range(2)]
+    assert metadata["negatives"] == n_negatives
     assert metadata["validation"][0]["photos"] == 2
     assert {"positives", "scan", "columns", "annealing"} <= set(trained[0].phases.seconds)
     assert trained[0].phases.work["windows"] > 0
