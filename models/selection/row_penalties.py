@@ -34,6 +34,10 @@ MARGIN = 1e-12
 class RowPenalty(Protocol):
     """A penalty on the rows of W, shape (n_features, n_outputs), float64."""
 
+    @property
+    def convex(self) -> bool:
+        """Whether every minimum is the minimum."""
+
     def value(self, W: np.ndarray) -> float:
         """Return the penalty."""
 
@@ -47,6 +51,10 @@ class RowPenalty(Protocol):
 @dataclass(frozen=True)
 class RowL21:
     """The sum of the rows' Euclidean norms (equation 12)."""
+
+    @property
+    def convex(self) -> bool:
+        return True
 
     def value(self, W: np.ndarray) -> float:
         return float(np.linalg.norm(W, axis=1).sum())
@@ -73,6 +81,10 @@ class RowLpInf:
     def __post_init__(self) -> None:
         if not 0 <= self.p <= 1:
             raise ParameterError(f"p must be from 0 to 1, got {self.p!r}")
+
+    @property
+    def convex(self) -> bool:
+        return self.p == 1
 
     def value(self, W: np.ndarray) -> float:
         largest = np.abs(W).max(axis=1)
@@ -131,6 +143,7 @@ def _clip_levels(A, rho, p, level):
     with t <= max b, most rows of a sparse solution are known to be zero before anything is sorted, and those
     below `floor` (where sum b_i <= d max b, d the columns) without a power.
     """
+    b = np.empty(A.shape[1])
     floor = (rho / A.shape[1]) ** (1.0 / (2.0 - p)) * (1.0 - MARGIN)
     for i in range(len(A)):
         largest = total = 0.0
@@ -140,7 +153,9 @@ def _clip_levels(A, rho, p, level):
         if largest <= floor or total * largest ** (1.0 - p) <= rho * (1.0 - MARGIN):
             level[i] = 0.0
         else:
-            level[i] = _lowest_level(np.sort(np.abs(A[i]))[::-1], rho, p)
+            b[:] = np.abs(A[i])
+            b.sort()
+            level[i] = _lowest_level(b[::-1], rho, p)
 
 
 @njit(cache=True)
