@@ -6,8 +6,8 @@
 
 `rejection` prints, for each strength / strength_max, the share of the dictionary that each rule discards, and
 the processor time of the lasso on the whole dictionary over that of screening and solving, summed over the
-targets; Wang, Chen and Ramadge plot both. `src` classifies by the smallest residual over the classes, with and without screening. `memory`
-screens a dictionary in a file that is larger than the stated bound.
+targets; Wang, Chen and Ramadge plot both. `src` classifies by the smallest residual over the classes, with
+and without screening. `memory` screens a dictionary in a file that is larger than the stated bound.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def draw(data: Path, name: str, n_dictionary: int, n_targets: int, seed: int):
 
 
 def fit(D, y, ratio, rule, tol=1e-8):
-    """Return the fitted lasso and its processor seconds, without intercept or scaling, as the paper has it."""
+    """Return the fitted lasso, without intercept or scaling as in the paper, and its processor seconds."""
     model = ScreenedLasso(ratio=ratio, rule=rule, fit_intercept=False, standardize=False, tol=tol)
     begin = time.process_time()
     model.fit(D, y)
