@@ -36,7 +36,9 @@ class Candidate:
     repetitions: tuple["Candidate", ...] = field(default=())
 
 
-def candidates(positions: np.ndarray, n_motions: int, *, pool: str = "paper") -> list[Candidate]:
+def candidates(
+    positions: np.ndarray, n_motions: int, *, pool: str = "paper", least_share: float = LEAST_SHARE
+) -> list[Candidate]:
     """Generate distinct candidate segmentations.
 
     Parameters
@@ -47,8 +49,11 @@ def candidates(positions: np.ndarray, n_motions: int, *, pool: str = "paper") ->
         K, from 2 to P.
     pool : {"paper", "large", "widest"}
         "paper" is velocity clustering in 2K to 4K dimensions with alpha = 2; "large" adds sparse subspace
-        clustering and drops implausible candidates (see `plausible`); "widest" adds to that the clustering
-        of the positions themselves with alpha = 4, and of the velocities in K + 2 to 5K dimensions.
+        clustering; "widest" adds to that the clustering of the positions themselves with alpha = 4, and of
+        the velocities in K + 2 to 5K dimensions.
+    least_share : float
+        Candidates with a cluster smaller than this share of n_tracks / K are dropped, see `plausible`; 0
+        keeps all, as in the paper.
 
     Returns
     -------
@@ -62,8 +67,8 @@ def candidates(positions: np.ndarray, n_motions: int, *, pool: str = "paper") ->
         found += velocity_clustering(positions, n_motions, dimensions=(n_motions + 2, 5 * n_motions))
         found += trajectory_clustering(positions, n_motions)
     if pool != "paper":
-        found = plausible(found + sparse_subspace_candidates(positions, n_motions), n_motions)
-    return distinct(found)
+        found += sparse_subspace_candidates(positions, n_motions)
+    return distinct(plausible(found, n_motions, least_share))
 
 
 def check_pool(pool: str) -> None:
@@ -150,14 +155,14 @@ def renumbered(labels: np.ndarray) -> np.ndarray:
     return rank[inverse]
 
 
-def plausible(found: list[Candidate], n_motions: int) -> list[Candidate]:
-    """Drop candidates with a cluster of less than a tenth of an equal share of the tracks, or with none.
+def plausible(found: list[Candidate], n_motions: int, least_share: float = LEAST_SHARE) -> list[Candidate]:
+    """Drop candidates with a cluster of less than `least_share` of an equal share of the tracks.
 
-    Any few tracks fit a subspace, so that residuals speak for such a candidate. Where every candidate has
-    such a cluster, all stay.
+    An equal share is n_tracks / K. Any few tracks fit a subspace, so that residuals speak for such a
+    candidate. Where every candidate has such a cluster, all stay.
     """
     sizes = [np.bincount(candidate.labels, minlength=n_motions) for candidate in found]
-    kept = [c for c, n in zip(found, sizes, strict=True) if n.min() * n_motions >= LEAST_SHARE * n.sum()]
+    kept = [c for c, n in zip(found, sizes, strict=True) if n.min() * n_motions >= least_share * n.sum()]
     return kept or found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...features.errors import ParameterError
 from ..boosting import RankBoost
-from .candidates import Candidate, candidates
+from .candidates import LEAST_SHARE, Candidate, candidates
 from .description import feature_names, formed, segmentation_features
 from .evaluation import disagreement
 
@@ -48,6 +48,7 @@ def describe(
     video: str,
     category: str = "",
     pool: str = "paper",
+    least_share: float = LEAST_SHARE,
 ) -> Described:
     """Generate and describe the candidates of one sequence whose motions are known.
 
@@ -56,10 +57,11 @@ def describe(
     positions : ndarray of shape (P, F, 2)
     labels : ndarray of shape (P,), int, from 0
     name, video, category : str
-    pool : {"paper", "large"}
+    pool, least_share
+        Of `candidates`.
     """
     n_motions = len(np.unique(labels))
-    found = candidates(positions, n_motions, pool=pool)
+    found = candidates(positions, n_motions, pool=pool, least_share=least_share)
     labelings = [candidate.labels for candidate in found]
     table = segmentation_features(positions, n_motions, labelings, form="raw")
     errors = np.array([disagreement(labeling, labels) for labeling in labelings])

@@ -84,6 +84,8 @@ def test_a_candidate_with_a_handful_of_tracks_is_dropped_unless_all_are_such():
     found = [Candidate(array, "velocity", {}) for array in (few, enough, missing)]
     assert plausible(found, 2) == found[1:2]
     assert plausible([found[0], found[2]], 2) == [found[0], found[2]]
+    assert plausible(found, 2, least_share=0) == found
+    assert plausible(found, 2, least_share=0.11) == found
 
 
 def test_tracks_of_a_flat_body_that_only_drifts_are_segmented(rng):

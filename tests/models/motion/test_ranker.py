@@ -43,6 +43,19 @@ def test_relative_scores_do_not_see_a_sequence_s_own_level(rng, fitted):
     assert not np.allclose(raw.score(table), raw.score(table + 0.2))
 
 
+def test_every_sequence_counts_once_however_many_candidates_it_has(rng):
+    # One sequence of 12 candidates, 66 pairs, against eight of 3 candidates, 24 pairs.
+    tables, errors = [], []
+    for n_candidates, telling, misleading in [(12, 5, 9), *[(3, 9, 5)] * 8]:
+        error = rng.permutation(n_candidates) / n_candidates
+        table = np.zeros((n_candidates, len(feature_names())))
+        table[:, telling], table[:, misleading] = error, error[::-1]
+        tables.append(table)
+        errors.append(error)
+    ranker = MotionRanker(k=1, n_iter=60).fit_candidates(tables, errors)
+    assert ranker.selected_names == [feature_names()[9]]
+
+
 @pytest.mark.parametrize("kind", ["likelihood", "prior"])
 def test_only_features_of_the_wanted_kind_are_chosen(rng, kind):
     ranker = MotionRanker(k=3, n_iter=60, features=kind).fit_candidates(*made_up_tables(rng))
