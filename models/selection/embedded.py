@@ -9,10 +9,12 @@ from sklearn.svm import LinearSVC
 
 from ...features.errors import ParameterError
 from .ranked import RankedSelector, descending, one_hot, standardized
+from .thresholding import quantile_tisp
 
 PENALTIES = ("l1", "elastic-net", "mcp", "scad", "tisp")
 N_STRENGTHS = 40
 MAX_ITER = 1000
+N_THRESHOLDED = 100
 SMALLEST = 1e-3  # of the largest strength
 
 
@@ -28,18 +30,14 @@ class EmbeddedSelector(RankedSelector):
     penalty : {"l1", "elastic-net", "mcp", "scad", "tisp"}
         "l1": for classes a linear SVM with squared hinge loss (liblinear), else the lasso. "elastic-net":
         half l1, half squares; classes are regressed on. "mcp", "scad": `pycasso`, one path for each class.
-        "tisp": quantile thresholding keeps the k largest after each gradient step of the squared error.
+        "tisp": quantile thresholding keeps the k largest after each gradient step of the squared error
+        (see `quantile_tisp`).
     task : {"auto", "classification", "regression"}
 
     Attributes
     ----------
     support_, ranking_, order_, n_features_in_, feature_names_in_
         See `RankedSelector`.
-
-    References
-    ----------
-    Y. She. An Iterative Algorithm for Fitting Nonconvex Penalized Generalized Linear Models with Grouped
-    Predictors. Computational Statistics and Data Analysis 56, 2012 (quantile thresholding).
     """
 
     def __init__(
@@ -59,7 +57,8 @@ class EmbeddedSelector(RankedSelector):
         Z, Y = standardized(X), one_hot(y, classes)
         Y = Y - Y.mean(axis=0)
         if self.penalty == "tisp":
-            return descending(quantile_tisp(Z, Y, k, MAX_ITER))
+            W, _ = quantile_tisp(Z, Y, k, n_thresholded=N_THRESHOLDED, n_converging=0)
+            return descending(np.linalg.norm(W, axis=1))
         if self.penalty in ("mcp", "scad"):
             return descending(_concave(Z, Y, k, self.penalty))
         if self.penalty == "l1" and classes:
@@ -123,28 +122,3 @@ def _concave(Z: np.ndarray, Y: np.ndarray, k: int, penalty: str) -> np.ndarray:
     sizes = np.max([path[:length] for path in paths], axis=0)
     counts = np.count_nonzero(sizes, axis=1)
     return sizes[int(np.argmax(counts >= k)) if (counts >= k).any() else int(np.argmax(counts))]
-
-
-def quantile_tisp(Z: np.ndarray, Y: np.ndarray, k: int, max_iter: int) -> np.ndarray:
-    """Return the sizes of the coefficients after iterated gradient steps and quantile thresholding.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-    Y : ndarray of shape (n_samples, n_outputs)
-    k, max_iter : int
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        At most k are not zero.
-    """
-    step = 1 / max(float(np.linalg.norm(Z, 2)) ** 2, np.finfo(float).tiny)
-    W = np.zeros((Z.shape[1], Y.shape[1]))
-    for _ in range(max_iter):
-        moved = W + step * (Z.T @ (Y - Z @ W))
-        moved[descending(np.linalg.norm(moved, axis=1))[k:]] = 0.0
-        change, W = np.abs(moved - W).max(), moved
-        if change <= 1e-6 * np.abs(W).max():
-            break
-    return np.linalg.norm(W, axis=1)
