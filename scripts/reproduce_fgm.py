@@ -128,8 +128,9 @@ class Data:
             for target, values in zip(X.T, made, strict=True):
                 target[:] = values[1]
             return X
-        offsets = np.cumsum([0, *(len(rows) for rows, _ in made)])
-        rows = np.concatenate([rows for rows, _ in made])
+        # liblinear takes indices of 32 bits only
+        offsets = np.cumsum([0, *(len(rows) for rows, _ in made)]).astype(np.int32)
+        rows = np.concatenate([rows for rows, _ in made]).astype(np.int32)
         return sparse.csc_array((np.concatenate([v for _, v in made]), rows, offsets), shape=(n, len(which)))
 
     def _column(self, part: int, n: int, j: int) -> tuple[np.ndarray, np.ndarray]:

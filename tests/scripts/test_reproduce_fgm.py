@@ -13,6 +13,7 @@ def test_a_column_does_not_depend_on_which_others_are_made():
         whole, some = data.part(TEST, 20, np.arange(30)), data.part(TEST, 20, np.array([7, 3]))
         if density < 1:
             assert sparse.issparse(whole)
+            assert whole.indices.dtype == whole.indptr.dtype == np.int32
             whole, some = whole.toarray(), some.toarray()
         np.testing.assert_array_equal(some, whole[:, [7, 3]])
 
