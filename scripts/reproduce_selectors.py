@@ -40,6 +40,7 @@ from threadpoolctl import threadpool_limits
 from annealed.datasets.selection import SELECTION_NAMES, load_selection
 from annealed.datasets.tables import Table
 from annealed.features.errors import AnnealedError
+from annealed.models.selection.ranked import varying_columns
 from annealed.models.selection.registry import METHODS
 
 KEYS = ("table", "method", "k", "fold")
@@ -60,14 +61,6 @@ def rows_within(table: Table, most: int | None) -> Table:
     queries, count = np.unique(table.qid, return_counts=True)
     drawn = rng.permutation(len(queries))
     return table[np.isin(table.qid, queries[drawn[np.cumsum(count[drawn]) <= most]])]
-
-
-def varying_columns(X) -> np.ndarray:
-    """Return the columns that are not constant; the others serve no method."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sparse.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return np.flatnonzero(high > low)
 
 
 class TableRun:

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import type_of_target
 
 from ...features.errors import AnnealedError, DataError
+from .ranked import varying_columns
 from .registry import CLASSIFICATION, REGRESSION, make_selector
 from .targets import selects_jointly, varying_targets, votes
 
@@ -111,6 +112,7 @@ def compare(
     """
     task = task_of(y)
     parts = folds(X, y, task, n_folds, seed)
+    varying_columns(X)  # complains if there is none
     results: list[Score] = []
     problems: dict[str, str] = {}
     for done, method in enumerate(methods):

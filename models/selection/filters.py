@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from ...features.errors import DataError, ParameterError
-from .ranked import RankedSelector, descending, one_hot, standardized
+from .ranked import RankedSelector, descending, one_hot, standardized, varying_columns
 
 Score = Callable[[np.ndarray, np.ndarray, bool, np.random.RandomState], np.ndarray]
 N_NEIGHBOURS = 10
@@ -31,7 +31,7 @@ def pearson(X, y, classes, rng) -> np.ndarray:
 
 def f_statistic(X, y, classes, rng) -> np.ndarray:
     """Return the F statistic of the analysis of variance, or of the linear regression."""
-    varying = np.ptp(X, axis=0) > 0
+    varying = varying_columns(X)
     scores = np.full(X.shape[1], np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         scores[varying] = (f_classif if classes else f_regression)(X[:, varying], y)[0]

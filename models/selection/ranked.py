@@ -5,6 +5,7 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
@@ -51,6 +52,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         k = attainable(self.k, X.shape[1])
         target, classes = self._target(y)
+        varying_columns(X)  # complains if there is none
         self.order_ = np.asarray(self._order(X, target, classes, k), dtype=np.int64)
         self.support_ = np.zeros(X.shape[1], dtype=bool)
         self.support_[self.order_[:k]] = True
@@ -97,6 +99,23 @@ def attainable(k: Any, n_features: int) -> int:
     if int(k) > n_features:
         warn(f"k = {k} exceeds the {n_features} features of X; all are kept", stacklevel=3)
     return min(int(k), n_features)
+
+
+def varying_columns(X) -> np.ndarray:
+    """Return the columns that are not constant, of an array or sparse array (n_samples, n_features).
+
+    Raises
+    ------
+    DataError
+        There is none.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    varying = np.flatnonzero(high > low)
+    if len(varying) == 0:
+        raise DataError("every feature is constant: there is nothing to select by")
+    return varying
 
 
 def descending(scores: np.ndarray) -> np.ndarray:

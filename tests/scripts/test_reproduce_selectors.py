@@ -116,14 +116,6 @@ def test_drawn_rows_are_few_and_queries_whole():
     assert len(rows_within(make_table("grades"), None)) == 60
 
 
-def test_columns_that_are_constant_in_training_are_left_out():
-    from reproduce_selectors import varying_columns
-
-    X = np.array([[1.0, 0, 5], [1, 2, 5], [1, 0, 6]])
-    assert varying_columns(X[:2]).tolist() == [1]
-    assert varying_columns(sparse.csr_array(X)).tolist() == [1, 2]
-
-
 def test_places_share_ties():
     from selector_summary import place
 

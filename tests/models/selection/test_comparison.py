@@ -66,6 +66,13 @@ def test_one_class_and_too_many_folds(rng):
         compare(X, np.zeros(10, dtype=int), ["f"], [1])
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_only_constant_columns(make):
+    X, y = make(np.tile([1.0, 0.0, -2.0], (12, 1))), np.arange(12) % 2
+    with pytest.raises(DataError, match="every feature is constant"):
+        compare(X, y, ["f", "fsa"], [1], n_folds=2)
+
+
 @pytest.mark.parametrize("method", ["fsa", "lp-inf", "f", "l1"])
 def test_several_targets_share_their_features(rng, method):
     X = rng.standard_normal((200, 15))

@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from annealed.features.errors import AnnealedError, DataError, ParameterError
 from annealed.models.selection import EmbeddedSelector, FilterSelector, WrapperSelector
+from annealed.models.selection.ranked import RankedSelector
 from annealed.models.selection.registry import METHODS, Method, make_selector, methods_for
 
 FAST = [name for name in METHODS if METHODS[name].installed and name != "exhaustive"]
@@ -112,6 +113,17 @@ def test_constant_columns_are_never_selected(name, task):
     X[:, [0, 5]] = 1.0, 0.0
     selector = make_quick(name, 2, task).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [2, 7]
+
+
+@EACH_USE
+def test_only_constant_columns_select_nothing(name, task):
+    """Methods that rank say so; the others leave a model of the mean alone."""
+    selector, X, y = bad_case(name, task)
+    if isinstance(selector, RankedSelector):
+        with pytest.raises(DataError, match="every feature is constant"):
+            selector.fit(np.ones_like(X), y)
+    elif not name.startswith("fsa"):
+        assert not selector.fit(np.ones_like(X), y).get_support().any()
 
 
 @pytest.mark.parametrize("name", [name for name, task in USES if task == "classification"])
