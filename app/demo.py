@@ -47,10 +47,17 @@ def command(
 def _rule() -> "TrainingRule":
     """A small setting: HOG and a twentieth of the Haar features, 80 features selected, two rounds."""
     from ..models.keypoints.fitting import FitRule
+    from ..models.keypoints.refinement_fitting import RefineRule
     from ..models.keypoints.training import TrainingRule
 
     return TrainingRule(
-        rounds=2, n_hard=1500, n_random=3000, n_haar=3000, validation=0.125, fit=FitRule(k=80, n_iter=200)
+        rounds=2,
+        n_hard=1500,
+        n_random=3000,
+        n_haar=3000,
+        validation=0.125,
+        fit=FitRule(k=80, n_iter=200),
+        refine=RefineRule(k=80, n_iter=150),
     )
 
 

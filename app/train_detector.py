@@ -52,6 +52,10 @@ def command(
     haar: Annotated[
         int | None, typer.Option(help="Haar features drawn at random to choose from; all by default.")
     ] = None,
+    refine: Annotated[
+        int,
+        typer.Option(help="Features of the regression that moves detections to the exact place; 0: none."),
+    ] = 300,
     scale_by: Annotated[
         str,
         typer.Option(
@@ -81,6 +85,7 @@ def command(
     names = keypoint_names(keypoint)
     rule = _rule(preset, k, rounds, hard, loss, size_range)
     rule = replace(rule, n_random=random, n_haar=haar, validation=validation, seed=seed)
+    rule = replace(rule, refine=replace(rule.refine, k=refine))
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_reference(scale_by))
@@ -159,7 +164,7 @@ def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
 
 def _print_summary(result: "TrainingResult") -> None:
     """Print one line a keypoint, and seconds by phase."""
-    last = result.rounds[-1].record["validation"]
+    last = result.detector.metadata["validation"]
     for i, (classifier, scores) in enumerate(zip(result.detector.classifiers, last, strict=True)):
         positives = sum(len(r.positives[i]) for r in result.rounds)
         negatives = sum(len(r.negatives[i]) for r in result.rounds)

@@ -25,8 +25,9 @@ from ...features.errors import DataError
 from ...features.windows import PATCH_PX
 from ..store import ModelFile, write_atomically
 from .classifier import KeypointClassifier
-from .detector import KIND, pack_classifiers, unpack_classifiers
+from .detector import KIND
 from .mining import KEY_COLUMNS, Examples
+from .packing import pack_classifiers, unpack_classifiers
 
 CONFIG_FILE = "config.json"
 KINDS = ("positives", "held_out", "negatives")

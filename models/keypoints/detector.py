@@ -9,15 +9,18 @@ import numpy as np
 
 from ...features.errors import DataError, ParameterError
 from ...features.pyramid import Level, check_rgb, gaussian_pyramid
-from ...features.windows import WINDOW_PX, WindowPool
+from ...features.windows import WINDOW_PX
 from ..store import ModelFile, write_model_file
 from .classifier import KeypointClassifier
 from .detections import Detections, join_detections, make_detections
+from .faces import Evidence, FaceModel, Faces
 from .nms import Suppression, suppress
+from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
+from .refinement import OffsetRegressor, refine
 from .scan import FoundWindows, scan_photo
+from .topdown import FLOOR, MARGIN, faces_of, gather_evidence, pack_face_model, unpack_face_model
 
 KIND = "keypoint-detector"
-MAX_FEATURES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class PyramidRule:
 
 @dataclass(frozen=True, eq=False)
 class KeypointDetector:
-    """Finds keypoints in photos, bottom up: every window of every scale is a candidate.
+    """Finds keypoints in photos: every window of every scale is a candidate, faces choose among them.
 
     Attributes
     ----------
@@ -72,6 +75,10 @@ class KeypointDetector:
         detection has scale s, the object is about ``s * object_px`` pixels large.
     pyramid : PyramidRule
     suppression : Suppression
+    refiners : tuple of OffsetRegressor
+        One a classifier, to move detections to the exact place; or none.
+    face_model : FaceModel or None
+        How keypoints make up a face; None for a detector of single keypoints only.
     metadata : dict
         What training recorded: configuration, data, scores on held-out photos.
 
@@ -86,6 +93,8 @@ class KeypointDetector:
     object_px: float
     pyramid: PyramidRule = field(default_factory=PyramidRule)
     suppression: Suppression = field(default_factory=Suppression)
+    refiners: tuple[OffsetRegressor, ...] = ()
+    face_model: FaceModel | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -94,23 +103,40 @@ class KeypointDetector:
             raise DataError(f"a detector needs classifiers of different keypoints, got {names}")
         if not (np.isfinite(self.object_px) and self.object_px > 0):
             raise DataError(f"object_px must be a finite number above 0, got {self.object_px}")
+        if self.refiners and len(self.refiners) != len(names):
+            raise DataError(f"a detector of {len(names)} keypoints has {len(self.refiners)} refiners")
+        if self.face_model is not None and len(self.face_model.spread) != len(names):
+            raise DataError(
+                f"a detector of {len(names)} keypoints has a face model of {len(self.face_model.spread)}"
+            )
 
     @property
     def keypoint_names(self) -> tuple[str, ...]:
         """Names of the keypoints, in the order of the classifiers."""
         return tuple(classifier.keypoint for classifier in self.classifiers)
 
-    def detect(self, image: np.ndarray, *, threshold: float | None = None, exact: bool = False) -> Detections:
-        """Find keypoints in a photo.
+    def detect(
+        self,
+        image: np.ndarray,
+        *,
+        threshold: float | None = None,
+        exact: bool = False,
+        raw: bool = False,
+    ) -> Detections:
+        """Find keypoints in a photo: those of faces, or single ones.
 
         Parameters
         ----------
         image : ndarray of shape (H, W, 3), uint8
             RGB.
         threshold : float, optional
-            Lowest score of a detection; by default each keypoint's own, chosen in training.
+            Lowest score of a face (log-odds), or of a single detection; by default the model's, and each
+            keypoint's own, chosen in training.
         exact : bool
             Compute the full sum of every window instead of giving most up early; slow.
+        raw : bool
+            Single detections, whether they make up a face or not. A model without a face model finds
+            nothing else.
 
         Returns
         -------
@@ -123,7 +149,53 @@ class KeypointDetector:
             If the image is not an RGB photo, or is smaller than a window.
         """
         levels = self.pyramid.levels(check_rgb(image))
-        return self.detect_levels(levels, threshold=threshold, exact=exact)
+        if raw or self.face_model is None:
+            return self.detect_levels(levels, threshold=threshold, exact=exact)
+        return self.detect_faces_levels(levels, threshold=threshold, exact=exact).detections
+
+    def detect_faces(
+        self, image: np.ndarray, *, threshold: float | None = None, exact: bool = False
+    ) -> Faces:
+        """Find faces in a photo: box, pose and all keypoints of each, best first; see `detect`.
+
+        Raises
+        ------
+        DataError
+            If the model has no face model, the image is not an RGB photo or is smaller than a window.
+        """
+        levels = self.pyramid.levels(check_rgb(image))
+        return self.detect_faces_levels(levels, threshold=threshold, exact=exact)
+
+    def detect_faces_levels(
+        self,
+        levels: Sequence[Level],
+        *,
+        threshold: float | None = None,
+        exact: bool = False,
+        parallel: bool = True,
+    ) -> Faces:
+        """Find faces in a photo whose pyramid is there already; see `detect_faces` and `scan_photo`."""
+        if self.face_model is None:
+            raise DataError(
+                f"the model of {', '.join(self.keypoint_names)} finds single keypoints only: it has no face "
+                "model, which takes at least three keypoints"
+            )
+        if threshold is None:
+            threshold = self.face_model.threshold
+        elif not np.isfinite(threshold):
+            raise ParameterError(f"threshold must be a finite number, got {threshold}")
+        single = self._single(levels, [FLOOR] * len(self.classifiers), exact=exact, parallel=parallel)
+        poses, evidence = self.gather_faces(single, levels, self.face_model, threshold - MARGIN)
+        faces = faces_of(poses, evidence, self.face_model, self.keypoint_names, self.object_px)
+        return faces[faces.scores >= threshold]
+
+    def gather_faces(
+        self, single: Detections, levels: Sequence[Level], model: FaceModel, lowest: float
+    ) -> tuple[np.ndarray, Evidence]:
+        """Poses of a photo that may be faces, and the evidence for them, from single detections."""
+        return gather_evidence(
+            single, levels, self.classifiers, self.refiners, model, self.object_px, self.suppression, lowest
+        )
 
     def detect_levels(
         self,
@@ -137,13 +209,31 @@ class KeypointDetector:
         if threshold is not None and not np.isfinite(threshold):
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
         floors = [c.threshold if threshold is None else threshold for c in self.classifiers]
+        return self._single(levels, floors, exact=exact, parallel=parallel, refiners=self.refiners)
+
+    def _single(
+        self,
+        levels: Sequence[Level],
+        floors: Sequence[float],
+        *,
+        exact: bool,
+        parallel: bool,
+        refiners: Sequence[OffsetRegressor] = (),
+    ) -> Detections:
+        """Single detections down to the floors, at exact places if refiners are given."""
         found = scan_photo(levels, self.classifiers, floors, exact=exact, parallel=parallel)
-        parts = []
+        parts: list[Detections] = []
         for classifier, windows in zip(self.classifiers, found, strict=True):
             x, y, scale, score = _photo_columns(levels, windows)
-            kept = suppress(x, y, scale, score, WINDOW_PX, self.suppression)
-            parts.append(make_detections(*kept, classifier.keypoint))
+            x, y, scale, score = suppress(x, y, scale, score, WINDOW_PX, self.suppression)
+            if refiners:
+                y, x = refine(np.stack([y, x], axis=1), scale, levels, refiners[len(parts)]).T
+            parts.append(make_detections(x, y, scale, score, classifier.keypoint))
         return join_detections(parts)
+
+    def faces_floor_detections(self, levels: Sequence[Level], *, parallel: bool = True) -> Detections:
+        """Single detections that faces are made of, down to the floor of the top-down step, not refined."""
+        return self._single(levels, [FLOOR] * len(self.classifiers), exact=False, parallel=parallel)
 
     def with_thresholds(self, thresholds: Sequence[float]) -> "KeypointDetector":
         """Return the detector with other detection thresholds, one a keypoint."""
@@ -153,6 +243,8 @@ class KeypointDetector:
     def save(self, path: str | os.PathLike) -> None:
         """Write the detector to one file, whole or not at all."""
         arrays, metadata = pack_classifiers(self.classifiers)
+        arrays.update(pack_refiners(self.refiners))
+        arrays.update(pack_face_model(self.face_model))
         metadata.update(
             window_px=WINDOW_PX,
             object_px=self.object_px,
@@ -177,11 +269,14 @@ class KeypointDetector:
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"model file: broken metadata ({error})") from None
         training = metadata.get("training")
+        classifiers = unpack_classifiers(file)
         return cls(
-            unpack_classifiers(file),
+            classifiers,
             object_px,
             pyramid,
             suppression,
+            unpack_refiners(file, len(classifiers)),
+            unpack_face_model(file, len(classifiers)),
             training if isinstance(training, dict) else {},
         )
 
@@ -192,67 +287,6 @@ def _photo_columns(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray
     ratio = ratios[windows.level]
     y, x = (np.stack([windows.row, windows.col]) + 0.5) / ratio.T - 0.5
     return np.stack([x, y, 1 / np.sqrt(np.prod(ratio, axis=1)), windows.score.astype(np.float64)])
-
-
-def pack_classifiers(
-    classifiers: Sequence[KeypointClassifier],
-) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Lay the classifiers out as the arrays and metadata of a file.
-
-    The features and floors of all keypoints follow one another; `counts` says how many each has.
-    """
-    arrays = {
-        "descriptors": np.concatenate([c.pool.descriptors for c in classifiers]),
-        "low": np.concatenate([c.low for c in classifiers]),
-        "high": np.concatenate([c.high for c in classifiers]),
-        "knots": np.concatenate([c.knots for c in classifiers]),
-        "floors": np.concatenate([c.floors for c in classifiers]),
-        "rejection": np.concatenate([c.rejection.ravel() for c in classifiers]),
-        "counts": np.array([[len(c.pool), len(c.floors)] for c in classifiers], dtype=np.int64),
-        "intercepts": np.array([c.intercept for c in classifiers], dtype=np.float64),
-        "thresholds": np.array([c.threshold for c in classifiers], dtype=np.float64),
-    }
-    return arrays, {"keypoints": [c.keypoint for c in classifiers]}
-
-
-def unpack_classifiers(file: ModelFile) -> tuple[KeypointClassifier, ...]:
-    """Read back what `pack_classifiers` laid out, checking presence, types, shapes and ranges."""
-    names = file.metadata.get("keypoints")
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise DataError("model file: keypoints must be a list of names")
-    n = len(names)
-    counts = file.array("counts", dtype=np.int64, shape=(n, 2))
-    intercepts = file.array("intercepts", dtype=np.float64, shape=(n,))
-    thresholds = file.array("thresholds", dtype=np.float64, shape=(n,))
-    if counts.min() < 1 or counts.max() > MAX_FEATURES:
-        raise DataError(f"model file: counts must lie in 1..{MAX_FEATURES}, found {counts.tolist()}")
-    n_features, n_floors = counts.sum(axis=0).tolist()
-    descriptors = file.array("descriptors", dtype=np.uint8, shape=(n_features, None))
-    low = file.array("low", dtype=np.float32, shape=(n_features,))
-    high = file.array("high", dtype=np.float32, shape=(n_features,))
-    knots = file.array("knots", dtype=np.float32, shape=(n_features, None))
-    floors = file.array("floors", dtype=np.float32, shape=(n_floors,))
-    n_entries = int(np.prod(counts, axis=1).sum())
-    rejection = file.array("rejection", dtype=np.float32, shape=(n_entries,), finite=False)
-    classifiers = []
-    feature = floor = entry = 0
-    for i, (k, m) in enumerate(counts.tolist()):
-        part = slice(feature, feature + k)
-        classifiers.append(
-            KeypointClassifier(
-                keypoint=names[i],
-                pool=WindowPool.from_descriptors(descriptors[part]),
-                low=low[part],
-                high=high[part],
-                knots=knots[part],
-                intercept=float(intercepts[i]),
-                floors=floors[floor : floor + m],
-                rejection=rejection[entry : entry + k * m].reshape(m, k),
-                threshold=float(thresholds[i]),
-            )
-        )
-        feature, floor, entry = feature + k, floor + m, entry + k * m
-    return tuple(classifiers)
 
 
 def _numbers(metadata: dict[str, Any], key: str, rule: type) -> dict[str, Any]:

@@ -60,6 +60,12 @@ class TargetRule:
             if not (np.isfinite(value) and value > 0):
                 raise ParameterError(f"{name} must be a finite number above 0, got {value}")
 
+    def in_range(self, sizes: np.ndarray) -> np.ndarray:
+        """Return which sizes, in pixels of a level, let a keypoint be a positive there."""
+        low, high = self.size_range_px
+        # a size that is meant to be exactly the end of the range must not fall out by rounding
+        return (sizes >= low * (1 - 1e-3)) & (sizes <= high * (1 + 1e-3))
+
 
 @dataclass(frozen=True, eq=False)
 class KeypointTargets:
@@ -129,10 +135,7 @@ def positive_windows(targets: KeypointTargets, rule: TargetRule, level: Level) -
         (row, col) on the level, ascending, each once.
     """
     sizes = targets.sizes * np.sqrt(np.prod(level.ratio))
-    low, high = rule.size_range_px
-    # a size that is meant to be exactly the end of the range must not fall out by rounding
-    in_range = (sizes >= low * (1 - 1e-3)) & (sizes <= high * (1 + 1e-3))
-    chosen = np.flatnonzero(targets.visible & in_range)
+    chosen = np.flatnonzero(targets.visible & rule.in_range(sizes))
     reach = int(np.ceil(rule.positive_radius_px))
     offsets = np.indices((2 * reach + 1, 2 * reach + 1)).reshape(2, -1).T - reach
     centres = [np.empty((0, 2), dtype=np.int64)]

@@ -16,7 +16,7 @@ from ...features.errors import DataError, ParameterError
 from ...features.pyramid import Level
 from ...features.threads import in_threads
 from ...features.windows import HOG, WindowPool
-from ..annealing import Trace
+from ..annealing import Progress, Trace
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier import KeypointClassifier
 from .detections import Detections
@@ -33,16 +33,21 @@ from .mining import (
     random_negatives_of_photo,
 )
 from .phases import Phases
+from .refinement import OffsetRegressor
+from .refinement_fitting import (
+    OffsetExamples,
+    RefineRule,
+    fit_offsets,
+    join_offset_examples,
+    offset_examples_of_photo,
+)
 from .targets import AnnotatedPhoto, TargetRule, keypoint_targets
+from .validation import VALIDATION_FLOOR, summarise
 
 Report = Callable[[str, int, int], None]
 """Told (phase, done, total) as a run goes on."""
 
-VALIDATION_FLOOR = 0.0
-"""Lowest score that is looked at on held-out photos: below it a window is no positive at all."""
-
 REPORTED_NEGATIVES = 100
-CURVE_POINTS = 100
 
 _MOST_PHOTOS_A_BATCH = 32
 _NO_SCORES = np.empty(0, dtype=np.float32)
@@ -72,6 +77,8 @@ class TrainingRule:
     fit : FitRule
     targets : TargetRule
     pyramid : PyramidRule
+    refine : RefineRule
+        The regression stays only if the held-out photos are not the worse for it.
     """
 
     rounds: int = 10
@@ -84,6 +91,7 @@ class TrainingRule:
     fit: FitRule = field(default_factory=FitRule)
     targets: TargetRule = field(default_factory=TargetRule)
     pyramid: PyramidRule = field(default_factory=PyramidRule)
+    refine: RefineRule = field(default_factory=RefineRule)
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 0), ("n_hard", 1), ("n_random", 1), ("seed", 0)):
@@ -199,19 +207,25 @@ class _Trainer:
         so_far = [*rounds, gathered]
         fitted = [self._fit(k, so_far) for k in range(len(self.keypoints))]
         classifiers = tuple(classifier for classifier, _ in fitted)
-        curves = self._evaluate(classifiers)
+        curves = self._evaluate(self._detector(classifiers))
         record = {
             "seconds": dict(self.phases.seconds),
             "work": dict(self.phases.work),
             "hardest": hardest,
             "loss": [trace.loss for _, trace in fitted],
-            "validation": [_summary(curve) for curve in curves],
+            "validation": [summarise(curve) for curve in curves],
         }
         return replace(gathered, classifiers=classifiers, record=record)
 
     def finish(self, rounds: Sequence[Round]) -> KeypointDetector:
         """Make the detector of the last round, with thresholds chosen on the held-out photos."""
+        detector = self._detector(rounds[-1].classifiers)
         validation = rounds[-1].record["validation"]
+        if refiners := self._refiners():
+            refined = replace(detector, refiners=refiners)
+            summaries = [summarise(curve) for curve in self._evaluate(refined)]
+            if _mean_precision(summaries) >= _mean_precision(validation):
+                detector, validation = refined, summaries
         metadata = {
             "configuration": self.configuration(),
             "photos": len(self.photos),
@@ -219,14 +233,38 @@ class _Trainer:
             "negatives": [sum(len(r.negatives[k]) for r in rounds) for k in range(len(self.keypoints))],
             "validation": validation,
         }
-        detector = self._detector(rounds[-1].classifiers, metadata)
-        return detector.with_thresholds([summary["threshold"] for summary in validation])
+        detector = detector.with_thresholds([summary["threshold"] for summary in validation])
+        return replace(detector, metadata=metadata)
 
-    def _detector(self, classifiers: Sequence[KeypointClassifier], metadata: dict) -> KeypointDetector:
+    def _refiners(self) -> tuple[OffsetRegressor, ...]:
+        """Regressions of the exact place, one a keypoint, on windows of the training photos."""
+        rule = self.rule
+        if rule.refine.k == 0:
+            return ()
+
+        def cut(i: int, levels: list[Level]) -> list[OffsetExamples]:
+            return [
+                offset_examples_of_photo(
+                    levels, targets, rule.targets, rule.refine, np.random.default_rng([rule.seed, 5, i, k])
+                )
+                for k, targets in enumerate(self.targets[i])
+            ]
+
+        with self.phases.measure("refinement"):
+            by_photo = [cut_out for _, cut_out in self._over_photos(self.training, "refinement", cut)]
+            return tuple(map(self._fit_offsets, self.keypoints, zip(*by_photo, strict=True)))
+
+    def _fit_offsets(self, name: str, parts: Sequence[OffsetExamples]) -> OffsetRegressor:
+        examples = join_offset_examples(parts)
+
+        def report(progress: Progress) -> None:
+            self.report(f"refining {name}", progress.iteration, progress.n_iter)
+
+        return fit_offsets(self.pool, examples, self.rule.refine, self.rule.seed, report)
+
+    def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
         low, high = self.rule.targets.size_range_px
-        return KeypointDetector(
-            tuple(classifiers), float(np.sqrt(low * high)), self.rule.pyramid, metadata=metadata
-        )
+        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), self.rule.pyramid)
 
     def _over_photos(
         self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0
@@ -256,7 +294,8 @@ class _Trainer:
 
     def _phase_photos(self, phase: str) -> int:
         """How many photos a phase looks at."""
-        return {"positives": len(self.photos), "scan": len(self.training)}.get(phase, len(self.held_out))
+        counts = {"positives": len(self.photos), "validation": len(self.held_out)}
+        return counts.get(phase, len(self.training))
 
     def _first_examples(self) -> Round:
         """Positives and random negatives of all photos."""
@@ -361,10 +400,9 @@ class _Trainer:
             callback=lambda p: self.report(f"annealing {name}", p.iteration, p.n_iter),
         )
 
-    def _evaluate(self, classifiers: Sequence[KeypointClassifier]) -> list[PrecisionRecall]:
+    def _evaluate(self, detector: KeypointDetector) -> list[PrecisionRecall]:
         """Precision and recall of each keypoint on the held-out photos."""
-        detector = self._detector(classifiers, {})
-        judged: list[list[Observed]] = [[] for _ in classifiers]
+        judged: list[list[Observed]] = [[] for _ in self.keypoints]
 
         def detect(_: int, levels: list[Level]) -> Detections:
             return detector.detect_levels(levels, threshold=VALIDATION_FLOOR, parallel=False)
@@ -386,6 +424,11 @@ class _Trainer:
         return digest.hexdigest()
 
 
+def _mean_precision(validation: Sequence[dict[str, Any]]) -> float:
+    """Average precision on the held-out photos, averaged over the keypoints."""
+    return float(np.mean([summary["average_precision"] for summary in validation]))
+
+
 def _growing_batches(n: int) -> Iterator[tuple[int, int]]:
     """Ranges of photos that are mined with the same floors: few at first, when the floors are low."""
     first, size = 0, 1
@@ -404,34 +447,3 @@ def _flat(nested: dict[str, Any]) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
-
-
-def _best_threshold(curve: PrecisionRecall) -> float:
-    """The score with the best F1, half way down to the next score at which the curve changes.
-
-    Half way, because the lowest hit's own score would leave no room for hits on other photos.
-    """
-    if len(curve.threshold) == 0:
-        return VALIDATION_FLOOR
-    f1 = 2 * curve.recall * curve.precision / np.maximum(curve.recall + curve.precision, 1e-12)
-    best = int(np.flatnonzero(f1 == f1.max())[-1])
-    below = float(curve.threshold[best + 1]) if best + 1 < len(curve.threshold) else VALIDATION_FLOOR
-    return (float(curve.threshold[best]) + below) / 2
-
-
-def _summary(curve: PrecisionRecall) -> dict[str, Any]:
-    """What is kept of a validation curve: its best threshold and what that gives, and some points."""
-    threshold = _best_threshold(curve)
-    recall, precision, false_per_photo = curve.at(threshold)
-    points = np.unique(np.linspace(0, max(len(curve.threshold) - 1, 0), CURVE_POINTS).astype(int))
-    points = points[: len(curve.threshold)]
-    return {
-        "photos": curve.n_photos,
-        "keypoints": curve.n_keypoints,
-        "average_precision": curve.average_precision,
-        "threshold": threshold,
-        "recall": recall,
-        "precision": precision,
-        "false_per_photo": false_per_photo,
-        "curve": [[float(curve.recall[p]), float(curve.precision[p])] for p in points],
-    }

@@ -22,6 +22,8 @@ QUICK = [
     "150",
     "--validation",
     "0.2",
+    "--refine",
+    "10",
 ]
 
 

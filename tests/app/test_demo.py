@@ -8,10 +8,17 @@ from annealed.models.store import load_model
 def small(monkeypatch):
     """The demo with fewer photos and features."""
     from annealed.models.keypoints.fitting import FitRule
+    from annealed.models.keypoints.refinement_fitting import RefineRule
     from annealed.models.keypoints.training import TrainingRule
 
     rule = TrainingRule(
-        rounds=1, n_hard=80, n_random=400, n_haar=100, validation=0.2, fit=FitRule(k=15, n_iter=40)
+        rounds=1,
+        n_hard=80,
+        n_random=400,
+        n_haar=100,
+        validation=0.2,
+        fit=FitRule(k=15, n_iter=40),
+        refine=RefineRule(k=10, n_iter=30),
     )
     monkeypatch.setattr(demo, "N_TRAINING", 5)
     monkeypatch.setattr(demo, "N_TEST", 1)

@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
+from annealed.features.pyramid import gaussian_pyramid
 from annealed.features.windows import WindowPool
 from annealed.models.keypoints.classifier import KeypointClassifier
+from annealed.models.keypoints.refinement_fitting import (
+    RefineRule,
+    join_offset_examples,
+    offset_examples_of_photo,
+)
+from annealed.models.keypoints.targets import KeypointTargets, TargetRule
+
+BLOB_POINT = (61.3, 58.8)
+BLOB_SIZE = 30.0
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +50,31 @@ def photo(rng):
     """Noise that is smooth enough for features to vary within their ranges."""
     coarse = rng.integers(0, 256, size=(14, 18, 3), dtype=np.uint8)
     return np.ascontiguousarray(coarse.repeat(4, axis=0).repeat(4, axis=1))
+
+
+@pytest.fixture(scope="session")
+def blob_photos():
+    """A soft blob on a slope, another slope in each photo; the keypoint is its centre."""
+    rng = np.random.default_rng(0)
+    rows, cols = np.mgrid[:120, :120]
+    blob = 150 * np.exp(-((rows - BLOB_POINT[0]) ** 2 + (cols - BLOB_POINT[1]) ** 2) / 200)
+    slopes = rng.uniform(-0.3, 0.3, size=(12, 2))
+    grey = [np.clip(60 + a * rows + b * cols + blob, 0, 255).astype(np.uint8) for a, b in slopes]
+    return [np.ascontiguousarray(np.repeat(image[..., None], 3, axis=2)) for image in grey]
+
+
+@pytest.fixture(scope="session")
+def blob_targets():
+    return KeypointTargets(np.array([BLOB_POINT]), np.array([True]), np.array([BLOB_SIZE]), np.empty((0, 4)))
+
+
+@pytest.fixture(scope="session")
+def blob_examples(blob_photos, blob_targets):
+    return join_offset_examples(
+        [
+            offset_examples_of_photo(
+                gaussian_pyramid(image), blob_targets, TargetRule(), RefineRule(), np.random.default_rng(i)
+            )
+            for i, image in enumerate(blob_photos[:-1])
+        ]
+    )

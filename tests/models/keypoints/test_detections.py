@@ -31,4 +31,4 @@ def test_join_detections_of_nothing():
 
 def test_detections_of_different_lengths():
     with pytest.raises(DataError, match="one common length"):
-        Detections(*[np.zeros(2)] * 5, np.zeros(3, dtype=np.int64))
+        Detections(*[np.zeros(2)] * 5, np.zeros(3, dtype=np.int64), np.ones(2, dtype=bool))

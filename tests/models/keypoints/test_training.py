@@ -12,9 +12,11 @@ import pytest
 
 from annealed.datasets.samples import make_sample_photos
 from annealed.features.errors import DataError, ParameterError
+from annealed.models.keypoints import training
 from annealed.models.keypoints.checkpoints import RunFolder
 from annealed.models.keypoints.detector import PyramidRule
 from annealed.models.keypoints.fitting import FitRule
+from annealed.models.keypoints.refinement_fitting import RefineRule
 from annealed.models.keypoints.targets import TargetRule
 from annealed.models.keypoints.training import TrainingRule, train_detector, training_pool
 
@@ -26,6 +28,7 @@ RULE = TrainingRule(
     validation=0.25,
     fit=FitRule(k=15, n_iter=40),
     pyramid=PyramidRule(scales_per_octave=2),
+    refine=RefineRule(k=40, n_iter=100, n_windows=40),
 )
 KEYPOINTS = {"left_eye_center": 0, "chin": 6}
 
@@ -89,8 +92,25 @@ def test_train_detector_records_what_it_did(trained):
     n_negatives = [sum(len(r.negatives[k]) for r in trained[0].rounds) for k in range(2)]
     assert metadata["negatives"] == n_negatives
     assert metadata["validation"][0]["photos"] == 2
-    assert {"positives", "scan", "columns", "annealing"} <= set(trained[0].phases.seconds)
+    assert {"positives", "scan", "columns", "annealing", "refinement"} <= set(trained[0].phases.seconds)
     assert trained[0].phases.work["windows"] > 0
+
+
+def test_train_detector_refines_unless_held_out_photos_speak_against_it(photos, monkeypatch):
+    rule = replace(RULE, rounds=0, refine=RefineRule(k=10, n_iter=5), validation=0.25)
+    no_held_out = train_detector(photos, KEYPOINTS, replace(rule, validation=0.0)).detector
+    assert [len(refiner.pool) for refiner in no_held_out.refiners] == [10, 10]
+    for gain, expected in ((0.1, 2), (-0.1, 0)):
+        values = iter([0.5 + gain, 0.5])  # the refined detector's comes first
+        monkeypatch.setattr(training, "_mean_precision", lambda _, values=values: next(values))
+        assert len(train_detector(photos, KEYPOINTS, rule).detector.refiners) == expected
+
+
+def test_train_detector_without_refinement(photos):
+    rule = replace(RULE, rounds=0, refine=RefineRule(k=0))
+    result = train_detector(photos, KEYPOINTS, rule)
+    assert result.detector.refiners == ()
+    assert "refinement" not in result.phases.seconds
 
 
 def test_train_detector_resumes_after_each_round_to_the_same_file(trained, photos, tmp_path):
