@@ -29,6 +29,8 @@ class Detections:
         Name of the keypoint.
     face : ndarray, int64
         Number of the face within the photo, -1 for a detection that stands alone.
+    found : ndarray, bool
+        False for a keypoint of a face that was not detected: it is where the face's pose predicts it.
     """
 
     x: np.ndarray
@@ -37,6 +39,7 @@ class Detections:
     score: np.ndarray
     keypoint: np.ndarray
     face: np.ndarray
+    found: np.ndarray
 
     def __post_init__(self) -> None:
         shapes = {field.name: getattr(self, field.name).shape for field in fields(self)}
@@ -68,6 +71,7 @@ def make_detections(
         np.asarray(score, dtype=np.float64),
         np.full(x.shape, keypoint),
         np.full(x.shape, face, dtype=np.int64),
+        np.ones(x.shape, dtype=bool),
     )
 
 

@@ -130,10 +130,10 @@ def judge(
     distance = np.linalg.norm(offsets, axis=2) / targets.sizes
     near = distance[:, targets.visible] <= criteria.hit
     hits = np.where(near, scores[:, None], -np.inf).max(axis=0, initial=-np.inf)
-    return hits, (distance >= criteria.miss).all(axis=1) & ~_inside(positions, targets.ignore)
+    return hits, (distance >= criteria.miss).all(axis=1) & ~inside_regions(positions, targets.ignore)
 
 
-def _inside(positions: np.ndarray, regions: np.ndarray) -> np.ndarray:
+def inside_regions(positions: np.ndarray, regions: np.ndarray) -> np.ndarray:
     """Which positions lie in any of the regions (row0, col0, row1, col1)."""
     points = positions[:, None]
     inside = (points >= regions[None, :, :2]) & (points <= regions[None, :, 2:])

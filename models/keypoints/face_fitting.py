@@ -1,0 +1,175 @@
+"""Learn a face model: the shape from annotations, and how to weigh evidence from detections in photos.
+
+Faces are gathered from photos with crude weights, told apart by their annotation, and logistic
+regressions say what each kind of evidence is worth; once more with the weights learned.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from .evaluation import inside_regions
+from .faces import Evidence, FaceModel
+from .hypotheses import join_evidence
+from .poses import LOG_SIZE, project
+from .shape import RigidShape
+from .targets import AnnotatedPhoto
+
+NOISE = 0.05
+"""Standard deviation of a detection around the keypoint's place, in parts of the size."""
+
+SAME, OTHER = 0.25, 0.5
+"""A face whose keypoints lie this near to an annotated one's, in the mean and in parts of the size, is that
+face; one that is at least as far as the second from all is none."""
+
+HIT, MISS = 0.05, 0.10
+"""A keypoint of a face is right up to the first distance, wrong from the second on."""
+
+LOWEST = -6.0
+"""Log-odds down to which faces are gathered to learn from."""
+
+_CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
+_CRUDE_POSE = -0.1, -0.5
+_CRUDE_INTERCEPT = -4.0
+_FEWEST = 5  # examples of either class
+_PENALTY = 1.0
+
+Gather = Callable[[FaceModel], Iterable[tuple[AnnotatedPhoto, np.ndarray, Evidence]]]
+"""Given a model, yields photos with the poses that may be faces in them and the evidence."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Examples:
+    """Poses, evidence and labels: 1 true, 0 false, -1 neither; (n,) and (n, n_keypoints)."""
+
+    poses: np.ndarray
+    evidence: Evidence
+    face: np.ndarray
+    point: np.ndarray
+
+
+def crude_model(shape: RigidShape) -> FaceModel:
+    """The weights to begin with."""
+    n = len(shape.points)
+    return FaceModel(
+        shape,
+        np.hypot(shape.spread, NOISE),
+        _CRUDE_INTERCEPT,
+        np.tile(_CRUDE, (n, 1)).astype(np.float64),
+        np.array(_CRUDE_POSE),
+        np.tile([[-3.0, 0.5, 0, 0], [-1.0, 0.5, 0.5, -0.1]], (n, 1, 1)).transpose(1, 0, 2),
+        0.0,
+    )
+
+
+def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int], n_passes: int = 2) -> FaceModel:
+    """Learn the weights of evidence.
+
+    Parameters
+    ----------
+    shape : RigidShape
+    gather : callable
+        Given a model, yields annotated photos with the poses and the evidence found in them.
+    columns : sequence of int
+        The model's keypoints in the annotation.
+    n_passes : int
+
+    Returns
+    -------
+    FaceModel
+        With crude weights where there are too few examples of either kind.
+    """
+    model = crude_model(shape)
+    for _ in range(n_passes):
+        model = fit_weights(model, _label(gather(model), model, columns))
+    return model
+
+
+def _label(
+    found: Iterable[tuple[AnnotatedPhoto, np.ndarray, Evidence]], model: FaceModel, columns: Sequence[int]
+) -> _Examples | None:
+    parts = []
+    for photo, poses, evidence in found:
+        if len(poses):
+            face, point = label_faces(photo, poses, evidence, model, columns)
+            parts.append(_Examples(poses, evidence, face, point))
+    if not parts:
+        return None
+    return _Examples(
+        np.concatenate([part.poses for part in parts]),
+        join_evidence([part.evidence for part in parts]),
+        np.concatenate([part.face for part in parts]),
+        np.concatenate([part.point for part in parts]),
+    )
+
+
+def label_faces(
+    photo: AnnotatedPhoto, poses: np.ndarray, evidence: Evidence, model: FaceModel, columns: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compare faces with a photo's annotation: 1 true, 0 false, -1 neither.
+
+    Returns
+    -------
+    face : ndarray of shape (n,), int64
+    point : ndarray of shape (n, n_keypoints), int64
+    """
+    truth, sizes = photo.points[:, columns, ::-1], photo.sizes
+    usable = np.isfinite(sizes)
+    seen = project(poses, model.shape.points)
+    apart = np.linalg.norm(seen[:, None] - truth[None], axis=3) / sizes[:, None]
+    known = np.isfinite(apart)
+    mean = np.where(known, apart, 0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    mean = np.where(known.any(axis=2), mean, np.inf)
+    ratio = np.abs(poses[:, LOG_SIZE, None] - np.log(np.where(usable, sizes, 1.0)))
+    same = ((mean <= SAME) & (ratio < np.log(2))).any(axis=1)
+    middle = seen.mean(axis=1)[:, None, ::-1]
+    unclear = inside_regions(middle[:, 0], photo.ignore) | (~usable).any()
+    other = (mean >= OTHER).all(axis=1) & ~unclear
+    face = np.where(same, 1, np.where(other, 0, -1))
+    places = np.where(evidence.found[..., None], evidence.points, seen)
+    distance = np.linalg.norm(places[:, None] - truth[None], axis=3) / sizes[:, None]
+    hit = ((distance <= HIT) & photo.visible[:, columns]).any(axis=1)
+    far = np.where(np.isfinite(distance), distance, np.inf)
+    miss = (far >= MISS).all(axis=1) & (face != -1)[:, None]
+    miss &= ~((face == 1)[:, None] & ~np.isfinite(truth).all(axis=2).all(axis=0))
+    return face, np.where(hit, 1, np.where(miss, 0, -1))
+
+
+def fit_weights(model: FaceModel, examples: _Examples | None) -> FaceModel:
+    """Logistic regressions of the labels on the terms."""
+    if examples is None:
+        return model
+    told = np.flatnonzero(examples.face >= 0)
+    fitted = _logistic(model.terms(examples.poses, examples.evidence)[told], examples.face[told])
+    if fitted is not None:
+        intercept, weights = fitted
+        n = model.keypoint_weights.size
+        model = replace(
+            model,
+            intercept=intercept,
+            keypoint_weights=weights[:n].reshape(model.keypoint_weights.shape),
+            pose_weights=weights[n:],
+        )
+    faces = model.log_odds(examples.poses, examples.evidence)
+    terms = model.point_terms(examples.poses, examples.evidence, faces)
+    point_weights = model.point_weights.copy()
+    for k in range(terms.shape[1]):
+        for found in (0, 1):
+            rows = (examples.evidence.found[:, k] == found) & (examples.point[:, k] >= 0)
+            fitted = _logistic(terms[rows, k, 1:], examples.point[rows, k])
+            if fitted is not None:
+                point_weights[found, k] = [fitted[0], *fitted[1]]
+    return replace(model, point_weights=point_weights, threshold=0.0)
+
+
+def _logistic(terms: np.ndarray, labels: np.ndarray) -> tuple[float, np.ndarray] | None:
+    """Intercept and factors, None with too few examples of either class."""
+    if min(np.sum(labels == 1), np.sum(labels == 0)) < _FEWEST:
+        return None
+    scaler = StandardScaler().fit(terms)
+    fitted = LogisticRegression(C=_PENALTY, max_iter=1000).fit(scaler.transform(terms), labels)
+    weights = fitted.coef_[0] / scaler.scale_
+    return float(fitted.intercept_[0] - weights @ scaler.mean_), weights

@@ -1,0 +1,235 @@
+"""From the detections in a photo to its faces: choose poses, look again for what is missing, score."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...features.errors import DataError
+from ...features.pyramid import Level
+from ...features.windows import WINDOW_PX, cut_windows
+from ..store import ModelFile
+from .classifier import KeypointClassifier
+from .detections import Detections
+from .faces import BOX_MARGIN, Evidence, FaceModel, Faces, boxes_of
+from .hypotheses import best_hypotheses, candidates_of, fit_to, worth
+from .nms import Suppression
+from .poses import ANGLES, LOG_SIZE, AnglePrior, project
+from .refinement import OffsetRegressor, refine
+from .shape import RigidShape
+
+FLOOR = 0.0
+"""Lowest score of single detections that faces are made of."""
+
+LOOK_RADIUS = 0.2
+"""A missing keypoint is looked for within this part of the size around its prediction."""
+
+LOOK_OCTAVES = 0.3
+"""... on levels that show the face this near to the size at which it was trained."""
+
+LOOK_FLOOR = -1.0
+"""Windows that score less are no sign of a keypoint: a margin loss ignores such negatives."""
+
+MARGIN = 3.0
+"""How far below the threshold, in log-odds, a face may be before it is looked at again."""
+
+
+def gather_evidence(
+    detections: Detections,
+    levels: Sequence[Level],
+    classifiers: Sequence[KeypointClassifier],
+    refiners: Sequence[OffsetRegressor],
+    model: FaceModel,
+    object_px: float,
+    suppression: Suppression,
+    lowest: float,
+) -> tuple[np.ndarray, Evidence]:
+    """Choose the poses of a photo that may be faces, and gather all evidence for them.
+
+    Parameters
+    ----------
+    detections : Detections
+        Single ones, best first, down to `FLOOR`; not refined.
+    levels : sequence of Level
+        Of the photo.
+    classifiers : sequence of KeypointClassifier
+        In the order of the model's keypoints.
+    refiners : sequence of OffsetRegressor
+        One a classifier, or none.
+    model : FaceModel
+    object_px : float
+        Size of the object in pixels of a window.
+    suppression : Suppression
+        How windows that agree are averaged.
+    lowest : float
+        Log-odds that a face must have before it is looked at again.
+
+    Returns
+    -------
+    poses : ndarray of shape (n, 6), float64
+    evidence : Evidence
+    """
+    names = tuple(classifier.keypoint for classifier in classifiers)
+    poses, evidence = best_hypotheses(candidates_of(detections, names, object_px), model, lowest)
+    if len(poses):
+        for k, classifier in enumerate(classifiers):
+            _look_again(k, poses, evidence, levels, classifier, model, object_px, suppression)
+        for k, refiner in enumerate(refiners):
+            _refine_found(k, poses, evidence, levels, refiner, object_px)
+        poses = fit_to(poses, evidence, model)
+    return poses, evidence
+
+
+def faces_of(
+    poses: np.ndarray, evidence: Evidence, model: FaceModel, names: tuple[str, ...], object_px: float
+) -> Faces:
+    """Put the result together, best first."""
+    log_odds = model.log_odds(poses, evidence)
+    order = np.argsort(-log_odds, kind="stable")
+    poses, evidence, log_odds = poses[order], evidence[order], log_odds[order]
+    places = project(poses, model.shape.points)
+    return Faces(
+        names,
+        boxes_of(poses, model.shape.points, BOX_MARGIN),
+        np.rad2deg(poses[:, ANGLES]),
+        np.exp(poses[:, LOG_SIZE]),
+        log_odds,
+        np.where(evidence.found[..., None], evidence.points, places),
+        evidence.found,
+        model.point_log_odds(poses, evidence, log_odds),
+        np.exp(poses[:, LOG_SIZE]) / object_px,
+    )
+
+
+def _look_again(
+    k: int,
+    poses: np.ndarray,
+    evidence: Evidence,
+    levels: Sequence[Level],
+    classifier: KeypointClassifier,
+    model: FaceModel,
+    object_px: float,
+    suppression: Suppression,
+) -> None:
+    """Look for keypoint k of all faces that miss it, and add what is found to the evidence, in place."""
+    missing = np.flatnonzero(~evidence.found[:, k])
+    places = project(poses[missing], model.shape.points)[:, k]
+    sizes = np.exp(poses[missing, LOG_SIZE])
+    face, level, row, col = _windows_near(places[:, ::-1], sizes, levels, object_px)
+    if not len(face):
+        return
+    score, points, scale = _scores_at(levels, level, row, col, classifier)
+    offset = points - places[face, ::-1]
+    distance = np.sum(offset**2, axis=1) / (sizes[face] * model.spread[k]) ** 2
+    value = worth(score, distance)
+    value[score < LOOK_FLOOR] = -np.inf
+    for i in range(len(missing)):
+        mine = np.flatnonzero(face == i)
+        if not len(mine) or not np.isfinite(value[mine]).any():
+            continue
+        best = mine[value[mine].argmax()]
+        reach = suppression.refine_radius * WINDOW_PX * scale[best]
+        near = mine[np.sum((points[mine] - points[best]) ** 2, axis=1) <= reach**2]
+        weight = np.exp(suppression.sharpness * (score[near] - score[near].max()))
+        evidence.points[missing[i], k] = np.average(points[near], axis=0, weights=weight)[::-1]
+        evidence.found[missing[i], k] = True
+        evidence.score[missing[i], k] = score[best]
+        evidence.octaves[missing[i], k] = np.log2(scale[best] * object_px / sizes[i])
+
+
+def _refine_found(
+    k: int,
+    poses: np.ndarray,
+    evidence: Evidence,
+    levels: Sequence[Level],
+    refiner: OffsetRegressor,
+    object_px: float,
+) -> None:
+    """Move keypoint k of all faces that have it to the exact place."""
+    found = np.flatnonzero(evidence.found[:, k])
+    scales = np.exp(poses[found, LOG_SIZE]) / object_px
+    points = refine(evidence.points[found, k, ::-1], scales, levels, refiner)
+    evidence.points[found, k] = points[:, ::-1]
+
+
+def _windows_near(
+    places: np.ndarray, sizes: np.ndarray, levels: Sequence[Level], object_px: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Face, level, row and column of all windows around places (n, 2), (row, col), on matching levels."""
+    found = [np.empty((4, 0), dtype=np.int64)]
+    for number, level in enumerate(levels):
+        ratio = float(np.sqrt(np.prod(level.ratio)))
+        fits = np.abs(np.log2(np.maximum(sizes * ratio, 1e-9) / object_px)) <= LOOK_OCTAVES
+        for i in np.flatnonzero(fits).tolist():
+            centre, radius = level.from_photo(places[i]), LOOK_RADIUS * sizes[i] * ratio
+            low = np.maximum(np.ceil(centre - radius), 0).astype(np.int64)
+            high = np.minimum(np.floor(centre + radius), np.array(level.image.shape[:2]) - 1).astype(np.int64)
+            if (low > high).any():
+                continue
+            rows, cols = np.mgrid[low[0] : high[0] + 1, low[1] : high[1] + 1].reshape(2, -1)
+            inside = (rows - centre[0]) ** 2 + (cols - centre[1]) ** 2 <= radius**2
+            rows, cols = rows[inside], cols[inside]
+            found.append(np.stack([np.full(len(rows), i), np.full(len(rows), number), rows, cols]))
+    face, level, row, col = np.concatenate(found, axis=1)
+    return face, level, row, col
+
+
+def _scores_at(
+    levels: Sequence[Level],
+    level: np.ndarray,
+    row: np.ndarray,
+    col: np.ndarray,
+    classifier: KeypointClassifier,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Exact scores of windows, their places (n, 2), (row, col) of the photo, and their scales."""
+    patches = np.empty((len(level), WINDOW_PX + 2, WINDOW_PX + 2, 3), dtype=np.uint8)
+    points, scale = np.empty((len(level), 2)), np.empty(len(level))
+    for number in np.unique(level).tolist():
+        mine = level == number
+        patches[mine] = cut_windows(levels[number].image, row[mine], col[mine])
+        points[mine] = levels[number].to_photo(np.stack([row[mine], col[mine]], axis=1))
+        scale[mine] = 1 / np.sqrt(np.prod(levels[number].ratio))
+    return classifier.scores(patches).astype(np.float64), points, scale
+
+
+def pack_face_model(model: FaceModel | None) -> dict[str, np.ndarray]:
+    """Lay a face model out as arrays; none if there is none."""
+    if model is None:
+        return {}
+    return {
+        "face_shape": model.shape.points,
+        "face_shape_spread": model.shape.spread,
+        "face_angles": model.shape.prior.mean,
+        "face_angle_covariance": model.shape.prior.covariance,
+        "face_spread": model.spread,
+        "face_keypoint_weights": model.keypoint_weights,
+        "face_pose_weights": model.pose_weights,
+        "face_point_weights": model.point_weights,
+        "face_intercept_threshold": np.array([model.intercept, model.threshold]),
+    }
+
+
+def unpack_face_model(file: ModelFile, n_keypoints: int) -> FaceModel | None:
+    """Read back what `pack_face_model` laid out, checking presence, types, shapes and ranges."""
+    if "face_shape" not in file.arrays:
+        return None
+    n = n_keypoints
+
+    def array(name: str, *shape: int) -> np.ndarray:
+        return file.array(name, dtype=np.float64, shape=shape)
+
+    try:
+        prior = AnglePrior(array("face_angles", 3), array("face_angle_covariance", 3, 3))
+        shape = RigidShape(array("face_shape", n, 3), array("face_shape_spread", n), prior)
+        intercept, threshold = array("face_intercept_threshold", 2).tolist()
+        return FaceModel(
+            shape,
+            array("face_spread", n),
+            intercept,
+            array("face_keypoint_weights", n, 3),
+            array("face_pose_weights", 2),
+            array("face_point_weights", 2, n, 4),
+            threshold,
+        )
+    except DataError as error:
+        text = str(error)
+        raise DataError(text if text.startswith("model file") else f"model file: {text}") from None
