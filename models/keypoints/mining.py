@@ -177,8 +177,18 @@ def mine_photo(
     classifiers: Sequence[KeypointClassifier],
     targets: Sequence[KeypointTargets],
     collectors: Sequence[HardestNegatives],
+    spacing_px: int = 1,
 ) -> list[tuple[Examples, np.ndarray]]:
     """Scan a photo for the negatives that the collectors would take; changes nothing.
+
+    Parameters
+    ----------
+    photo : int
+    levels, rule, classifiers, targets, collectors
+        The photo's; one target and one collector a classifier.
+    spacing_px : int
+        Of the windows in a square of so many pixels of a level only the hardest is taken. Neighbours
+        are nearly the same window; without them as many negatives show more of what can go wrong.
 
     Returns
     -------
@@ -188,7 +198,8 @@ def mine_photo(
     floors = [float(collector.floor) for collector in collectors]
     found = scan_photo(levels, classifiers, floors, parallel=False)
     return [
-        _new_negatives(photo, levels, rule, *each) for each in zip(found, targets, collectors, strict=True)
+        _new_negatives(photo, levels, rule, windows, targets_of_one, collector, spacing_px)
+        for windows, targets_of_one, collector in zip(found, targets, collectors, strict=True)
     ]
 
 
@@ -199,6 +210,7 @@ def _new_negatives(
     windows: FoundWindows,
     targets: KeypointTargets,
     collector: HardestNegatives,
+    spacing_px: int,
 ) -> tuple[Examples, np.ndarray]:
     """The found windows that are negatives and no examples yet, the hardest of them if there are many."""
     keys = np.stack([np.full(len(windows), photo), windows.level, windows.row, windows.col], axis=1)
@@ -207,7 +219,10 @@ def _new_negatives(
         here = windows.level == index
         allowed[here] &= are_negatives(targets, rule, levels[index], keys[here, 2:])
     chosen = np.flatnonzero(allowed)
-    chosen = np.sort(chosen[np.argsort(-windows.score[chosen], kind="stable")[: collector.n_wanted]])
+    chosen = chosen[np.argsort(-windows.score[chosen], kind="stable")]
+    squares = np.column_stack([windows.level[chosen], keys[chosen, 2:] // spacing_px])
+    _, first = np.unique(squares, axis=0, return_index=True)
+    chosen = np.sort(chosen[np.sort(first)[: collector.n_wanted]])
     places, level = keys[chosen, 2:], windows.level[chosen]
     parts = [cut_examples(photo, i, levels[i], places[level == i]) for i in range(len(levels))]
     return join_examples(parts), windows.score[chosen]

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TrainingRule:
-    """What a training run depends on, besides the photos; the defaults are the paper's.
+    """What a training run depends on, besides the photos; the defaults are the paper's, but for the spacing.
 
     Attributes
     ----------
@@ -65,6 +65,8 @@ class TrainingRule:
         Rounds of mining, after the training on random negatives.
     n_hard : int
         Most hard negatives that a round adds.
+    spacing_px : int
+        Of the negatives in a square of so many pixels of a level only the hardest is added; 1: all.
     n_random : int
         Random negatives to begin with.
     hard_floor : float
@@ -83,6 +85,7 @@ class TrainingRule:
 
     rounds: int = 10
     n_hard: int = 20_000
+    spacing_px: int = 4
     n_random: int = 20_000
     hard_floor: float = -1.0
     n_haar: int | None = None
@@ -94,7 +97,7 @@ class TrainingRule:
     refine: RefineRule = field(default_factory=RefineRule)
 
     def __post_init__(self) -> None:
-        for name, least in (("rounds", 0), ("n_hard", 1), ("n_random", 1), ("seed", 0)):
+        for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not 0 <= self.validation <= 0.5:
@@ -360,7 +363,15 @@ class _Trainer:
 
         def mine(i: int, levels: list[Level]) -> tuple[int, list[tuple[Examples, np.ndarray]]]:
             n_windows = sum(level.image[..., 0].size for level in levels)
-            found = mine_photo(i, levels, self.rule.targets, classifiers, self.targets[i], collectors)
+            found = mine_photo(
+                i,
+                levels,
+                self.rule.targets,
+                classifiers,
+                self.targets[i],
+                collectors,
+                self.rule.spacing_px,
+            )
             return n_windows, found
 
         order = np.random.default_rng([self.rule.seed, 4]).permutation(self.training)

@@ -158,3 +158,17 @@ def test_mine_photo_again_gives_other_negatives(make_classifier, levels, targets
     both = join_examples([first.result()[0], second.result()[0]])
     assert len(np.unique(both.keys, axis=0)) == 50
     assert second.result()[1].max() <= first.result()[1].min()
+
+
+def test_mine_photo_takes_the_hardest_of_each_square(make_classifier, levels, targets):
+    classifier = make_classifier()
+    every, spaced = (HardestNegatives(10**6, -1.5, no_examples().keys) for _ in range(2))
+    mine(levels, classifier, targets, every)
+    [found] = mine_photo(0, levels, RULE, [classifier], [targets], [spaced], spacing_px=4)
+    spaced.add(*found)
+    hardest = {}
+    for key, score in zip(*(a.tolist() for a in (every.result()[0].keys, every.result()[1])), strict=True):
+        square = (key[1], key[2] // 4, key[3] // 4)
+        hardest[square] = max(score, hardest.get(square, -np.inf))
+    assert 1 < len(hardest) < len(every.result()[1])
+    np.testing.assert_allclose(spaced.result()[1], sorted(hardest.values(), reverse=True))
