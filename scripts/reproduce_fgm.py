@@ -122,6 +122,8 @@ class Data:
 
     def part(self, part: int, n: int, which: np.ndarray):
         """Return some columns of a part, shape (n, len(which)), float32: dense in Fortran order, or csc."""
+        if len(which) == 0:
+            return np.empty((n, 0), dtype=np.float32)
         made = [self._column(part, n, int(j)) for j in which]
         if self.density == 1:
             X = np.empty((n, len(which)), dtype=np.float32, order="F")
@@ -140,7 +142,16 @@ class Data:
 
     def labels(self, part: int, n: int) -> np.ndarray:
         """Return the labels of a part, -1 or 1."""
-        return np.where(self.part(part, n, self.truth) @ self.weights > 0, 1, -1)
+        return signs(self.part(part, n, self.truth) @ self.weights)
+
+    def accuracy(self, part: int, n: int, kept: np.ndarray, weights: np.ndarray) -> float:
+        """Return the percentage of a part's labels that a model on some columns predicts."""
+        return float(100 * np.mean(signs(self.part(part, n, kept) @ weights) == self.labels(part, n)))
+
+
+def signs(response: np.ndarray) -> np.ndarray:
+    """Return -1 or 1; a response of zero, of sparse rows without any of the features, counts as -1."""
+    return np.where(response > 0, 1, -1)
 
 
 # Methods: fit(X, y, parameter) -> coefficients (n_features,).
@@ -193,19 +204,14 @@ def measure(data: Data, X, y, method: str, parameter) -> dict:
     coef = METHODS[method](X, y, parameter)
     elapsed = time.perf_counter() - begin
     kept = np.flatnonzero(coef)
-    accuracy = {}
-    for part, n in ((VALID, N_VALID), (TEST, N_TEST)):
-        accuracy[part] = np.mean(np.sign(data.part(part, n, kept) @ coef[kept]) == data.labels(part, n))
     debiased = ""
     if len(kept) and not method.startswith("l2"):
-        w = svm("l2")(X[:, kept], y, 20.0)
-        response = data.part(TEST, N_TEST, kept) @ w
-        debiased = f"{100 * np.mean(np.sign(response) == data.labels(TEST, N_TEST)):.3f}"
+        debiased = f"{data.accuracy(TEST, N_TEST, kept, svm('l2')(X[:, kept], y, 20.0)):.3f}"
     return {
         "n_selected": len(kept),
         "recovered": len(np.intersect1d(kept, data.truth)),
-        "accuracy": f"{100 * accuracy[TEST]:.3f}",
-        "valid_accuracy": f"{100 * accuracy[VALID]:.3f}",
+        "accuracy": f"{data.accuracy(TEST, N_TEST, kept, coef[kept]):.3f}",
+        "valid_accuracy": f"{data.accuracy(VALID, N_VALID, kept, coef[kept]):.3f}",
         "debiased": debiased,
         "seconds": f"{elapsed:.4f}",
     }

@@ -31,6 +31,19 @@ def test_parts_and_seeds_differ_and_entries_are_normal():
     assert abs(share - 0.1) < 0.01
 
 
+def test_accuracy_of_the_true_model_of_none_and_of_its_opposite():
+    from reproduce_fgm import TEST, Data
+
+    for density in (1.0, 0.1):
+        data = Data(50, 40, density, 1, 0)
+        assert data.accuracy(TEST, 300, data.truth, data.weights) == 100
+        negative = 100 * np.mean(data.labels(TEST, 300) == -1)
+        assert data.accuracy(TEST, 300, np.arange(0), np.zeros(0)) == pytest.approx(negative)
+        without = 100 * np.mean(data.part(TEST, 300, data.truth) @ data.weights == 0)
+        assert data.accuracy(TEST, 300, data.truth, -data.weights) == pytest.approx(without)
+    assert without > 0
+
+
 def test_labels_are_signs_and_types_share_their_features():
     from reproduce_fgm import TRAIN, Data
 
