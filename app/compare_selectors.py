@@ -24,7 +24,7 @@ def command(
     """
     from ..datasets.table_named import read_table
     from ..models.selection.comparison import compare, task_of
-    from ..models.selection.registry import make_selector, methods_for
+    from ..models.selection.registry import method_named, methods_for
     from .progress import Bars, warn, warn_of_problems
     from .selection_files import MEASURES, plot_scores
 
@@ -34,7 +34,7 @@ def command(
     task = task_of(data.y)
     names = methods_for(task) if methods == "auto" else [name.strip() for name in methods.split(",")]
     for name in names:
-        make_selector(name, 1, task=task)  # complains of an unknown name before the long part
+        method_named(name)  # complains of an unknown name before the long part
     sizes = _sizes(k, data.X.shape[1])
     with Bars() as bars:
         scores, problems = compare(

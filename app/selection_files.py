@@ -44,16 +44,22 @@ def save_model(path: Path, table: Table, features: np.ndarray, task: str, method
 
 def plot_scores(path: Path, scores: list[Score], task: str) -> None:
     """Plot the mean score over k, one line a method; "all" is a level line. PNG."""
-    figure = Figure(figsize=(7, 4.5), dpi=110, layout="constrained")
+    figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     for i, method in enumerate(dict.fromkeys(score.method for score in scores)):
         points = [(score.k, score.mean) for score in scores if score.method == method]
         if method == "all":
             axes.axhline(points[0][1], color="0.5", ls="--", label="all features")
             continue
-        colour, line = ("0.6", ":") if method == "random" else (f"C{i % 10}", "-")
-        axes.plot(*np.array(points).T, marker="o", ms=3, label=method, color=colour, ls=line)
-    axes.set(xscale="log", xlabel="features (k)", ylabel=MEASURES[task])
+        # ten colours, then the same ones with other markers
+        colour, line, marker = (
+            ("0.6", ":", "o") if method == "random" else (f"C{i % 10}", "-", "osv^"[i // 10 % 4])
+        )
+        axes.plot(*np.array(points).T, marker=marker, ms=4, label=method, color=colour, ls=line)
+    axes.set(xscale="log", xlabel="features (k)", ylabel=f"cross-validated {MEASURES[task]}")
+    sizes = sorted({score.k for score in scores if score.method != "all"})
+    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.minorticks_off()
     axes.grid(color="0.9")
-    axes.legend(fontsize=7, ncols=2)
+    figure.legend(fontsize=7, loc="outside right upper")
     figure.savefig(path, format="png")

@@ -108,6 +108,13 @@ METHODS: dict[str, Method] = {
 }
 
 
+def method_named(name: str) -> Method:
+    """Return a method; raise ParameterError, which lists them all, where none has that name."""
+    if name not in METHODS:
+        raise ParameterError(f"no method is named {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
 def make_selector(name: str, k: int, *, task: str | None = None, random_state: Any = 0) -> BaseEstimator:
     """Return an unfitted selector.
 
@@ -125,9 +132,7 @@ def make_selector(name: str, k: int, *, task: str | None = None, random_state: A
     ParameterError
         No method has that name, it is for the other task, or its package is not installed.
     """
-    if name not in METHODS:
-        raise ParameterError(f"no method is named {name!r}; there are {', '.join(METHODS)}")
-    method = METHODS[name]
+    method = method_named(name)
     if task is not None and task not in method.tasks:
         raise ParameterError(f"method {name!r} is for {method.tasks[0]}; the target asks for {task}")
     if not method.installed:

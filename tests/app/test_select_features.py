@@ -45,13 +45,23 @@ def test_selects_scores_and_saves(table, tmp_path, method):
 def test_comparison_has_a_line_for_each_method_and_size(table, tmp_path):
     plot = tmp_path / "plot.png"
     result = invoke(
-        "compare-selectors", table, "--target", "y", "-k", "1,3", "--methods", "fsa,f,chi2", "--out", plot
+        "compare-selectors",
+        table,
+        "--target",
+        "y",
+        "-k",
+        "1,3",
+        "--methods",
+        "fsa,f,chi2,screened-lasso",
+        "--out",
+        plot,
     )
     assert result.exit_code == 0, result.stderr
     rows = [line.split()[:2] for line in result.stdout.splitlines()[1:]]
     expected = [["fsa", "1"], ["fsa", "3"], ["f", "1"], ["f", "3"], ["random", "1"], ["random", "3"]]
     assert rows == [*expected, ["all", "8"]]
     assert "chi2: the chi-squared filter needs counts" in result.stderr
+    assert "screened-lasso: method 'screened-lasso' is for regression" in result.stderr
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
@@ -71,6 +81,12 @@ def test_bad_input_is_one_line_and_status_2(table, tmp_path, arguments, message)
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_method_ends_a_comparison(table):
+    result = invoke("compare-selectors", table, "--target", "y", "-k", "1", "--methods", "f,best")
+    assert result.exit_code == 2
+    assert "no method is named 'best'; there are fsa" in result.stderr
 
 
 @pytest.mark.parametrize("sizes", ["a", "0", "50"])
