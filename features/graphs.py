@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+TINY = np.finfo(np.float64).tiny
+
 
 def nearest_neighbours(coordinates: np.ndarray, n_neighbours: int, *, angular: bool) -> np.ndarray:
     """Return each track's nearest other tracks, nearest first.
@@ -20,29 +22,37 @@ def nearest_neighbours(coordinates: np.ndarray, n_neighbours: int, *, angular: b
     ndarray of shape (P, min(n_neighbours, P - 1)), int64
         Ties go to the lower number.
     """
-    products = coordinates @ coordinates.T
-    squares = np.diag(products).copy()
-    if angular:
-        scale = np.maximum(squares, np.finfo(float).tiny)
-        distance = -(products**2) / (scale[:, None] * scale)
-    else:
-        distance = squares[:, None] + squares - 2 * products
-    np.fill_diagonal(distance, np.inf)
-    n_neighbours = min(n_neighbours, len(coordinates) - 1)
-    return _least(distance, n_neighbours)
-
-
-def _least(distance: np.ndarray, n_wanted: int) -> np.ndarray:
-    """Return the columns of each row's least entries, in order; of equal ones the first comes first."""
-    if not 0 < n_wanted < distance.shape[1]:
-        return np.argsort(distance, axis=1, kind="stable")[:, :n_wanted]
-    near = np.sort(np.argpartition(distance, n_wanted - 1, axis=1)[:, :n_wanted], axis=1)
-    values = np.take_along_axis(distance, near, axis=1)
-    near = np.take_along_axis(near, np.argsort(values, axis=1, kind="stable"), axis=1)
-    # A partition takes any of several entries that equal the largest one taken.
-    tied = np.flatnonzero(np.count_nonzero(distance <= values.max(axis=1)[:, None], axis=1) > n_wanted)
-    near[tied] = np.argsort(distance[tied], axis=1, kind="stable")[:, :n_wanted]
+    near = np.zeros((len(coordinates), min(n_neighbours, len(coordinates) - 1)), dtype=np.int64)
+    if near.shape[1] > 0:
+        _find_nearest(coordinates @ coordinates.T, angular, near)
     return near
+
+
+@njit(cache=True)
+def _find_nearest(products, angular, near):
+    """Fill `near` from all scalar products, by insertion into the sorted neighbours found so far."""
+    n, n_wanted = near.shape
+    distances = np.empty(n_wanted)
+    squares = np.diag(products).copy()
+    scale = np.maximum(squares, TINY)
+    for i in range(n):
+        row, found = products[i], near[i]
+        n_found = 0
+        for j in range(n):
+            if angular:
+                distance = -(row[j] ** 2) / (scale[i] * scale[j])
+            else:
+                distance = squares[i] + squares[j] - 2 * row[j]
+            if j == i or (n_found == n_wanted and distance >= distances[-1]):
+                continue
+            place = min(n_found, n_wanted - 1)
+            while place > 0 and distances[place - 1] > distance:
+                distances[place] = distances[place - 1]
+                found[place] = found[place - 1]
+                place -= 1
+            distances[place] = distance
+            found[place] = j
+            n_found = min(n_found + 1, n_wanted)
 
 
 def cut_proportions(neighbours: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
