@@ -16,7 +16,7 @@ on test rows. Official splits are not used: the folds cut all rows (or --max-row
 "own model" is the same measure for the model that the method itself fits, where it has one. Stability is the
 index of Nogueira, Sechidis and Brown (2018): 0 as by chance, 1 always the same. A method of which one
 selection takes longer than --patience seconds is left out of the rest of that table, with a word. Each
-measurement goes to OUT/selectors.csv at once and is not repeated.
+measurement goes to OUT/selectors.csv at once and is not repeated; seconds are the processor's.
 """
 
 import argparse
@@ -135,9 +135,9 @@ class TableRun:
         columns = varying_columns(self.table.X[train])
         X = self.table.X[:, columns]
         seed = SEED + int(train.sum())  # another one in each fold, the same in each run
-        begin = time.perf_counter()
+        begin = time.process_time()
         features, model = self.task.select(X, train, method, min(k, len(columns)), seed)
-        elapsed = time.perf_counter() - begin
+        elapsed = time.process_time() - begin
         if elapsed > self.patience:
             self.given_up[method] = f"a selection took over {self.patience:g} s"
         own = ""
@@ -155,7 +155,7 @@ class TableRun:
 
     def _choose(self, method, train, fold) -> dict:
         """Choose k on the training rows; this fold's selection of that size is then the result."""
-        begin = time.perf_counter()
+        begin = time.process_time()
         means = {}
         for k in self.sizes:
             parts = []
@@ -167,7 +167,7 @@ class TableRun:
         row = self.results.select(table=self.table.name, method=method, k=best, fold=fold)[0]
         if row["problem"]:
             raise AnnealedError(row["problem"])
-        seconds = time.perf_counter() - begin + float(row["seconds"])
+        seconds = time.process_time() - begin + float(row["seconds"])
         return {column: row[column] for column in VALUES} | {"seconds": f"{seconds:.5f}"}
 
 

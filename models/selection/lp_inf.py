@@ -25,7 +25,7 @@ from .row_penalties import RowL21, RowLpInf, RowPenalty
 
 STARTS = ("best", "ridge", "continuation")
 CONTINUATION = (1.0, 0.75, 0.5, 0.25, 0.1)
-MAX_SEARCH = 40
+CLOSE = 1e-3  # strengths that differ by less than this share are not told apart
 SMALLEST_STRENGTH = 1e-6  # of the largest one that is of interest
 DESCENT = 4.0
 """Factor by which strengths fall before the search closes in on one."""
@@ -273,7 +273,7 @@ def _search_strength(solve: Callable[[float], np.ndarray], largest: float, k: in
         best = solve(low)
     if count(best) <= k:
         return best
-    for _ in range(MAX_SEARCH):
+    while high > low * (1 + CLOSE):
         middle = np.sqrt(low * high)
         W = solve(middle)
         n_rows = count(W)
@@ -284,8 +284,6 @@ def _search_strength(solve: Callable[[float], np.ndarray], largest: float, k: in
             best = W if n_rows <= count(best) else best
         else:
             high = middle
-        if high / low < 1 + 1e-6:
-            break
     return best
 
 
