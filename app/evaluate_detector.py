@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NEAR = 0.1  # the wider radius, in parts of the object's size: found but not well localised
 SURE = 0.9  # precision at which recall is given
+LOWEST = {True: 0.0, False: -6.0}  # scores of single detections, log-odds of faces, that are looked at
+EVEN = 0.0  # log-odds of a face's keypoint that is as likely right as wrong
 
 
 def command(
@@ -24,7 +26,13 @@ def command(
     ] = None,
     hit: Annotated[float, typer.Option(help="A keypoint is found within this part of the size.")] = 0.05,
     miss: Annotated[float, typer.Option(help="A false alarm is farther than this from every face's.")] = 0.10,
-    lowest: Annotated[float, typer.Option(help="Lowest score that counts as a detection.")] = 0.0,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Judge single detections, whether they make up a face or not.")
+    ] = False,
+    lowest: Annotated[
+        float | None,
+        typer.Option(help="Lowest score of a face, or of a single detection, that is looked at; -6 and 0."),
+    ] = None,
     scale_by: Annotated[
         str,
         typer.Option(help="Size of an object: 'auto', 'size' (annotated), 'box', or two keypoints."),
@@ -33,7 +41,10 @@ def command(
     """Measure a detector by the criteria of section 3.3: one line a keypoint, and curves.
 
     Distances are parts of an object's size, for a face its inter-eye distance. Detections between the
-    two radii, or in regions that the data says to ignore, count as neither found nor false.
+    two radii, or in regions that the data says to ignore, count as neither found nor false. Judged are
+    the keypoints of faces, whose scores are log-odds; with --raw, and for a model of fewer than three
+    keypoints, single detections. Recall and precision are given at even odds, or at each keypoint's
+    threshold.
     """
     from ..datasets.annotations import read_annotations
     from ..datasets.photos import with_sizes
@@ -46,20 +57,25 @@ def command(
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_reference(scale_by))
-    seen, problems = _observe(detector, photos, lowest)
+    raw = raw or detector.face_model is None
+    seen, problems = _observe(detector, photos, raw, LOWEST[raw] if lowest is None else lowest)
     warn_of_problems(problems)
     curves = {name: precision_recall(judged, criteria) for name, judged in seen.items()}
     near = {name: precision_recall(judged, wide) for name, judged in seen.items()}
-    rows = [_row(detector, name, curves[name], near[name]) for name in curves]
+    thresholds = {c.keypoint: c.threshold if raw else EVEN for c in detector.classifiers}
+    rows = [_row(name, thresholds[name], curves[name], near[name]) for name in curves]
     print(_table(rows))
     if out is not None:
         _write(out, rows, curves)
     n_skipped = len(photos.problems) + len(problems)
-    warn(f"{len(photos) - len(problems)} photos" + (f", {n_skipped} problems" if n_skipped else ""))
+    judged = "single detections" if raw else "keypoints of faces"
+    warn(
+        f"{judged} in {len(photos) - len(problems)} photos" + (f", {n_skipped} problems" if n_skipped else "")
+    )
 
 
 def _observe(
-    detector: "KeypointDetector", photos: "PhotoSet", lowest: float
+    detector: "KeypointDetector", photos: "PhotoSet", raw: bool, lowest: float
 ) -> tuple[dict[str, list["Observed"]], list[str]]:
     """Detections beside annotation, of each keypoint that both know; and photos that cannot be used."""
     from ..features.errors import DataError
@@ -79,7 +95,7 @@ def _observe(
         for i, photo in enumerate(photos):
             bars.update("detecting", i, len(photos))
             try:
-                detections = detector.detect(photo.read(), threshold=lowest)
+                detections = detector.detect(photo.read(), threshold=lowest, raw=raw)
             except DataError as error:
                 problems.append(f"{photo.name}: {error}")
                 continue
@@ -92,11 +108,8 @@ def _observe(
     return seen, problems
 
 
-def _row(
-    detector: "KeypointDetector", name: str, curve: "PrecisionRecall", near: "PrecisionRecall"
-) -> dict[str, str]:
+def _row(name: str, threshold: float, curve: "PrecisionRecall", near: "PrecisionRecall") -> dict[str, str]:
     """One keypoint's figures, by column."""
-    threshold = detector.classifiers[detector.keypoint_names.index(name)].threshold
     recall, precision, false_per_photo = curve.at(threshold)
     return {
         "keypoint": name,

@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 
 from ..models.keypoints.detections import Detections
+from ..models.keypoints.faces import Faces
 
 COLOURS = (
     (255, 59, 48),
@@ -18,6 +19,7 @@ COLOURS = (
 )
 """RGB of the keypoints, in the order of a model's names."""
 
+_BOX_COLOUR = (255, 255, 255)
 _MIN_SIDE_PX = 640  # smaller photos are enlarged, so that marks and words can be read
 _SHIFT = 4  # OpenCV takes coordinates in 1 / 2**4 pixels
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
@@ -49,8 +51,7 @@ def draw_detections(
     ndarray of shape (h, w, 3), uint8
         A copy, enlarged by a whole number if the photo is small.
     """
-    factor = max(1, -(-_MIN_SIDE_PX // max(image.shape[:2])))
-    canvas = np.ascontiguousarray(image.repeat(factor, axis=0).repeat(factor, axis=1))
+    canvas, factor = _canvas(image)
     for i in reversed(range(len(detections))):
         colour = COLOURS[names.index(str(detections.keypoint[i])) % len(COLOURS)]
         centre = ((detections.x[i] + 0.5) * factor - 0.5, (detections.y[i] + 0.5) * factor - 0.5)
@@ -59,8 +60,40 @@ def draw_detections(
         if scores:
             place = (int(centre[0] + radius + 2), int(centre[1] - radius))
             _write(canvas, f"{detections.score[i]:.1f}", place, colour, 0.4)
-    _draw_legend(canvas, detections, names)
+    _draw_legend(canvas, [int(np.sum(detections.keypoint == name)) for name in names], names)
     return canvas
+
+
+def draw_faces(image: np.ndarray, faces: Faces) -> np.ndarray:
+    """Draw each face's box with its score, and its keypoints: those only predicted as hollow rings.
+
+    Parameters
+    ----------
+    image : ndarray of shape (H, W, 3), uint8
+    faces : Faces
+
+    Returns
+    -------
+    ndarray of shape (h, w, 3), uint8
+        A copy, enlarged by a whole number if the photo is small.
+    """
+    canvas, factor = _canvas(image)
+    for i in reversed(range(len(faces))):
+        corners = np.rint((faces.boxes[i] + 0.5) * factor - 0.5).astype(int).tolist()
+        for width, ink in ((4, (0, 0, 0)), (2, _BOX_COLOUR)):
+            cv2.rectangle(canvas, corners[:2], corners[2:], ink, width, cv2.LINE_AA)
+        _write(canvas, f"{faces.scores[i]:.1f}", (corners[0] + 2, corners[1] - 4), _BOX_COLOUR, 0.5)
+        radius = max(3.0, 0.05 * faces.sizes[i] * factor)
+        for k, (x, y) in enumerate((faces.points[i] + 0.5) * factor - 0.5):
+            _circle(canvas, (x, y), radius, COLOURS[k % len(COLOURS)], dot=bool(faces.found[i, k]))
+    _draw_legend(canvas, faces.found.sum(axis=0).tolist(), faces.names)
+    return canvas
+
+
+def _canvas(image: np.ndarray) -> tuple[np.ndarray, int]:
+    """A copy of the photo to draw on, and how many times it is enlarged."""
+    factor = max(1, -(-_MIN_SIDE_PX // max(image.shape[:2])))
+    return np.ascontiguousarray(image.repeat(factor, axis=0).repeat(factor, axis=1)), factor
 
 
 def draw_annotation(canvas: np.ndarray, points: np.ndarray, factor: int = 1) -> None:
@@ -70,12 +103,15 @@ def draw_annotation(canvas: np.ndarray, points: np.ndarray, factor: int = 1) -> 
         cv2.drawMarker(canvas, (x, y), (255, 255, 255), cv2.MARKER_TILTED_CROSS, 9, 1, cv2.LINE_AA)
 
 
-def _circle(canvas: np.ndarray, centre: tuple[float, float], radius: float, colour: tuple) -> None:
-    """A ring with a dark rim, and a dot in its middle."""
+def _circle(
+    canvas: np.ndarray, centre: tuple[float, float], radius: float, colour: tuple, dot: bool = True
+) -> None:
+    """A ring with a dark rim, and perhaps a dot in its middle."""
     fixed = tuple(round(value * 2**_SHIFT) for value in centre)
     for width, ink in ((4, (0, 0, 0)), (2, colour)):
         cv2.circle(canvas, fixed, round(radius * 2**_SHIFT), ink, width, cv2.LINE_AA, _SHIFT)
-    cv2.circle(canvas, fixed, 2 * 2**_SHIFT, colour, -1, cv2.LINE_AA, _SHIFT)
+    if dot:
+        cv2.circle(canvas, fixed, 2 * 2**_SHIFT, colour, -1, cv2.LINE_AA, _SHIFT)
 
 
 def _write(canvas: np.ndarray, text: str, place: tuple[int, int], colour: tuple, size: float) -> None:
@@ -83,7 +119,6 @@ def _write(canvas: np.ndarray, text: str, place: tuple[int, int], colour: tuple,
         cv2.putText(canvas, text, place, _FONT, size, ink, width, cv2.LINE_AA)
 
 
-def _draw_legend(canvas: np.ndarray, detections: Detections, names: tuple[str, ...]) -> None:
-    for i, name in enumerate(names):
-        count = int(np.sum(detections.keypoint == name))
+def _draw_legend(canvas: np.ndarray, counts: list[int], names: tuple[str, ...]) -> None:
+    for i, (name, count) in enumerate(zip(names, counts, strict=True)):
         _write(canvas, f"{name}: {count}", (8, 18 + 18 * i), COLOURS[i % len(COLOURS)], 0.5)

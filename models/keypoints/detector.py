@@ -184,7 +184,7 @@ class KeypointDetector:
             threshold = self.face_model.threshold
         elif not np.isfinite(threshold):
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
-        single = self._single(levels, [FLOOR] * len(self.classifiers), exact=exact, parallel=parallel)
+        single = self.detections_for_faces(levels, exact=exact, parallel=parallel)
         poses, evidence = self.gather_faces(single, levels, self.face_model, threshold - MARGIN)
         faces = faces_of(poses, evidence, self.face_model, self.keypoint_names, self.object_px)
         return faces[faces.scores >= threshold]
@@ -231,9 +231,11 @@ class KeypointDetector:
             parts.append(make_detections(x, y, scale, score, classifier.keypoint))
         return join_detections(parts)
 
-    def faces_floor_detections(self, levels: Sequence[Level], *, parallel: bool = True) -> Detections:
-        """Single detections that faces are made of, down to the floor of the top-down step, not refined."""
-        return self._single(levels, [FLOOR] * len(self.classifiers), exact=False, parallel=parallel)
+    def detections_for_faces(
+        self, levels: Sequence[Level], *, exact: bool = False, parallel: bool = True
+    ) -> Detections:
+        """Single detections that faces are made of: down to a low floor, not refined."""
+        return self._single(levels, [FLOOR] * len(self.classifiers), exact=exact, parallel=parallel)
 
     def with_thresholds(self, thresholds: Sequence[float]) -> "KeypointDetector":
         """Return the detector with other detection thresholds, one a keypoint."""

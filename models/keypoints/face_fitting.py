@@ -4,18 +4,21 @@ Faces are gathered from photos with crude weights, told apart by their annotatio
 regressions say what each kind of evidence is worth; once more with the weights learned.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from ...features.errors import DataError
+from .detections import Detections
+from .detector import KeypointDetector
 from .evaluation import inside_regions
 from .faces import Evidence, FaceModel
 from .hypotheses import join_evidence
 from .poses import LOG_SIZE, project
-from .shape import RigidShape
+from .shape import RigidShape, estimate_shape
 from .targets import AnnotatedPhoto
 
 NOISE = 0.05
@@ -30,6 +33,8 @@ HIT, MISS = 0.05, 0.10
 
 LOWEST = -6.0
 """Log-odds down to which faces are gathered to learn from."""
+
+N_PASSES = 2
 
 _CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
 _CRUDE_POSE = -0.1, -0.5
@@ -51,6 +56,53 @@ class _Examples:
     point: np.ndarray
 
 
+def with_face_model(
+    detector: KeypointDetector,
+    annotated: Sequence[AnnotatedPhoto],
+    looked_at: Sequence[AnnotatedPhoto],
+    columns: Sequence[int],
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> KeypointDetector:
+    """Give a detector a face model.
+
+    Parameters
+    ----------
+    detector : KeypointDetector
+    annotated : sequence of AnnotatedPhoto
+        With the sizes of their objects set; the shape is that of their objects. They are not read.
+    looked_at : sequence of AnnotatedPhoto
+        Photos that the detector's classifiers were not trained on, otherwise their scores are not those of
+        new photos; a hundred are enough. A photo that cannot be read is left out.
+    columns : sequence of int
+        The detector's keypoints in the annotation.
+    report : callable
+        Told (done, total) photos.
+
+    Returns
+    -------
+    KeypointDetector
+        The same detector if it has fewer than three keypoints, or too few objects are annotated.
+    """
+    shape = estimate_shape(annotated, columns)
+    if shape is None:
+        return replace(detector, face_model=None)
+    single: dict[int, Detections] = {}
+
+    def gather(model: FaceModel) -> Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]:
+        first = not single
+        for i, photo in enumerate(looked_at):
+            report((not first) * len(looked_at) + i, N_PASSES * len(looked_at))
+            try:
+                levels = detector.pyramid.levels(photo.read())
+            except DataError:
+                continue
+            if first:
+                single[i] = detector.detections_for_faces(levels)
+            yield photo, *detector.gather_faces(single[i], levels, model, LOWEST)
+
+    return replace(detector, face_model=fit_face_model(shape, gather, columns))
+
+
 def crude_model(shape: RigidShape) -> FaceModel:
     """The weights to begin with."""
     n = len(shape.points)
@@ -65,7 +117,7 @@ def crude_model(shape: RigidShape) -> FaceModel:
     )
 
 
-def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int], n_passes: int = 2) -> FaceModel:
+def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int]) -> FaceModel:
     """Learn the weights of evidence.
 
     Parameters
@@ -75,7 +127,6 @@ def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int], n_
         Given a model, yields annotated photos with the poses and the evidence found in them.
     columns : sequence of int
         The model's keypoints in the annotation.
-    n_passes : int
 
     Returns
     -------
@@ -83,7 +134,7 @@ def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int], n_
         With crude weights where there are too few examples of either kind.
     """
     model = crude_model(shape)
-    for _ in range(n_passes):
+    for _ in range(N_PASSES):
         model = fit_weights(model, _label(gather(model), model, columns))
     return model
 

@@ -1,4 +1,4 @@
-"""The top-down step: a rigid shape fitted to the keypoints that were found in a photo (FSA-Lor Face, section 3.3).
+"""The top-down step: a rigid shape fitted to the keypoints found in a photo (FSA-Lor Face, section 3.3).
 
 Pairs of detections of different keypoints, and single ones, say where an object may be, how large, and how
 turned (hypotheses.py). Each such pose is fitted to the detections near its prediction; the best is chosen,
@@ -111,7 +111,7 @@ class Evidence:
     score: np.ndarray
     octaves: np.ndarray
 
-    def __getitem__(self, index: np.ndarray) -> "Evidence":
+    def __getitem__(self, index: slice | np.ndarray) -> "Evidence":
         return Evidence(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
