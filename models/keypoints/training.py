@@ -22,6 +22,7 @@ from .classifier import KeypointClassifier
 from .detections import Detections
 from .detector import KeypointDetector, PyramidRule
 from .evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
+from .face_fitting import with_face_model
 from .fitting import FitRule, TrainingSet, fit_classifier
 from .mining import (
     Examples,
@@ -50,6 +51,7 @@ Report = Callable[[str, int, int], None]
 REPORTED_NEGATIVES = 100
 
 _MOST_PHOTOS_A_BATCH = 32
+_MOST_PHOTOS_FOR_FACES = 100
 _NO_SCORES = np.empty(0, dtype=np.float32)
 
 T = TypeVar("T")
@@ -237,7 +239,19 @@ class _Trainer:
             "validation": validation,
         }
         detector = detector.with_thresholds([summary["threshold"] for summary in validation])
-        return replace(detector, metadata=metadata)
+        return replace(self._with_faces(detector), metadata=metadata)
+
+    def _with_faces(self, detector: KeypointDetector) -> KeypointDetector:
+        """Add the top-down step, whose weights are learned on photos that the classifiers do not know."""
+        looked_at = self.held_out if len(self.held_out) else self.training[:_MOST_PHOTOS_FOR_FACES]
+        with self.phases.measure("faces"):
+            return with_face_model(
+                detector,
+                [self.photos[i] for i in self.training],
+                [self.photos[i] for i in looked_at],
+                list(self.keypoints.values()),
+                lambda done, total: self.report("faces", done, total),
+            )
 
     def _refiners(self) -> tuple[OffsetRegressor, ...]:
         """Regressions of the exact place, one a keypoint, on windows of the training photos."""
