@@ -4,7 +4,9 @@ losses         squared hinge and logistic, their duals, the intercept
 subproblem     the l1-squared problem over the generated features, with its Moreau projection
 cutting_plane  generate the most violated set of features, solve, repeat
 atoms          what is selected: features, groups, trees of groups, and their worst-case analysis
-expansions     second-order products and additive kernels, never built as a whole
+products       second-order products of features, never built as a whole
+kernels        additive kernels, expanded as groups of columns
+fitted         the model that is left, and its responses
 estimator      the scikit-learn face
 """
 

@@ -50,7 +50,7 @@ class FGMTrace:
     """Each cutting-plane iteration: bounds, atoms so far, inner iterations, step, seconds so far.
 
     `lower` and `upper` are beta_T and phi_T of Theorem 2: bounds on minus the optimal objective. `inner`
-    holds the objective after each iteration of the inner solver.
+    holds the objective after each iteration of the inner solver. As text, it is one line an iteration.
     """
 
     lower: list[float] = field(default_factory=list)
@@ -63,10 +63,21 @@ class FGMTrace:
     def __len__(self) -> int:
         return len(self.lower)
 
+    def __str__(self) -> str:
+        lines = [f"{'cut':>4}{'atoms':>7}{'beta_T':>15}{'phi_T':>15}{'gap':>10}{'seconds':>9}"]
+        for t in range(len(self.upper)):
+            bounds = f"{self.lower[t]:>15.6g}{self.upper[t]:>15.6g}{self.gap_at(t):>10.2g}"
+            lines.append(f"{t + 1:>4}{self.n_atoms[t]:>7}{bounds}{self.seconds[t]:>9.2f}")
+        return "\n".join(lines)
+
+    def gap_at(self, t: int) -> float:
+        """Return the distance of the bounds after set `t`, relative to the optimum's bound."""
+        return (self.upper[t] - self.lower[t]) / max(abs(self.lower[t]), np.finfo(float).tiny)
+
     @property
     def gap(self) -> float:
-        """The distance of the last bounds, relative to the optimum's bound."""
-        return (self.upper[-1] - self.lower[-1]) / max(abs(self.lower[-1]), np.finfo(float).tiny)
+        """The relative distance of the last bounds."""
+        return self.gap_at(-1)
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,20 @@ def test_l21_agrees_with_the_multi_task_lasso(rng):
     np.testing.assert_allclose(found.x.T, peer.coef_, atol=1e-6)
 
 
+def test_correlated_features_do_not_stop_the_solver_short(rng):
+    """All features bend the loss a thousand times as much as one does; steps for all of them end far off."""
+    X = rng.standard_normal((60, 2000)) + 2 * rng.standard_normal((60, 1))
+    Y = X[:, :3] @ rng.standard_normal((3, 2)) + 0.1 * rng.standard_normal((60, 2))
+    selector = L21Selector(k=6).fit(X, Y)
+    Z, target = (X - X.mean(axis=0)) / X.std(axis=0), Y - Y.mean(axis=0)
+    peer = MultiTaskLasso(
+        alpha=selector.trace_.strength[-1], fit_intercept=False, tol=1e-10, max_iter=100_000
+    )
+    W = peer.fit(Z, target).coef_
+    best = np.sum((target - Z @ W.T) ** 2) / 120 + peer.alpha * np.linalg.norm(W, axis=0).sum()
+    assert selector.trace_.objective[-1] == pytest.approx(best, rel=2e-5)
+
+
 def test_l1_inf_agrees_with_a_quadratic_programme(rng):
     """The same minimum as a general solver finds with a bound on the magnitudes of each row."""
     X, Y = rng.standard_normal((30, 5)), rng.standard_normal((30, 2))

@@ -46,7 +46,7 @@ def test_lower_bound_rises_and_upper_bound_falls(rng, cls, inner_tol):
     y = np.sign(X[:, :20] @ rng.random((20, 1)))
     trace = generate(
         FeatureAtoms(X, np.ones(200)),
-        SquaredHinge(y, np.full(100, 1.0), True),
+        cls(y, np.full(100, 1.0), True),
         4,
         inner_tol=inner_tol,
         tol=0.01,
@@ -76,6 +76,17 @@ def test_limit_is_met_exactly(rng, limit):
     )
     assert len(np.unique(np.concatenate(generated.sets))) == limit
     assert generated.trace.n_atoms[-1] == limit
+
+
+def test_trace_as_text_has_the_bounds_of_each_set(rng):
+    atoms, loss = make_case(rng, SquaredHinge)
+    trace = generate(atoms, loss(), 1, max_cuts=3, tol=0).trace
+    header, *lines = str(trace).splitlines()
+    assert header.split() == ["cut", "atoms", "beta_T", "phi_T", "gap", "seconds"]
+    assert [int(line.split()[0]) for line in lines] == [1, 2, 3]
+    for line, lower, upper in zip(lines, trace.lower, trace.upper, strict=True):
+        printed = [float(part) for part in line.split()[2:5]]
+        np.testing.assert_allclose(printed, [lower, upper, (upper - lower) / abs(lower)], rtol=0.05)
 
 
 def test_max_cuts_and_callback(rng):
