@@ -155,7 +155,7 @@ class MotionRanker:
         Notes
         -----
         The loss is a mean over sequences of the mean over a sequence's pairs, not over all pairs: a departure
-        from the paper, without which a third of the sequences, those with most candidates, decide.
+        from the paper, without which a sixth of the sequences, those with most candidates, are half of it.
         """
         if len(tables) == 0:
             raise DataError("no sequences to learn from")
