@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from annealed.app.overlay import COLOURS, draw_annotation, draw_detections
+from annealed.app.overlay import COLOURS, draw_annotation, draw_detections, draw_faces
 from annealed.models.keypoints.detections import join_detections, make_detections
+from annealed.models.keypoints.faces import Faces
 
 NAMES = ("left_eye", "chin")
 
@@ -45,3 +46,27 @@ def test_draw_annotation_skips_missing_points():
     canvas = np.zeros((50, 50, 3), dtype=np.uint8)
     draw_annotation(canvas, np.array([[10.0, 20.0], [np.nan, np.nan]]))
     assert canvas[10, 20].all()
+
+
+def test_draw_faces_fills_found_keypoints_and_leaves_predicted_ones_hollow():
+    image = np.zeros((700, 800, 3), dtype=np.uint8)
+    faces = Faces(
+        NAMES,
+        boxes=np.array([[90.0, 150, 330, 450], [-50, -50, 900, 900]]),
+        poses=np.zeros((2, 3)),
+        sizes=np.array([160.0, 400.0]),
+        scores=np.array([3.0, 1.0]),
+        points=np.array([[[100.0, 200], [300, 400]], [[-20, -20], [900, 900]]]),
+        found=np.array([[True, False], [True, True]]),
+        keypoint_scores=np.zeros((2, 2)),
+        scales=np.ones(2),
+    )
+    picture = draw_faces(image, faces)
+    assert not image.any()
+    assert tuple(picture[200, 100]) == COLOURS[0]
+    assert not picture[400, 300].any()
+    # the rings: a twentieth of 160 pixels away
+    assert tuple(picture[200, 108]) == COLOURS[0]
+    assert tuple(picture[400, 308]) == COLOURS[1]
+    assert picture[300, 90].all()  # the box's left side
+    assert draw_faces(np.zeros((50, 320, 3), np.uint8), faces[:0]).shape == (100, 640, 3)

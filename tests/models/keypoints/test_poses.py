@@ -99,9 +99,8 @@ def test_fit_poses_without_points_gives_the_prior(rng):
     prior = AnglePrior(np.array([0.1, -0.2, 0.05]), np.eye(3) * 0.1)
     poses = random_poses(rng, 3, widest=0.2)
     told = np.log(np.array([20.0, 30, 40]))
-    found = fit_poses(
-        poses, SHAPE, np.zeros((3, 5, 2)), np.zeros((3, 5)), np.full(5, 0.1), prior, log_size=(told, 0.2), n_steps=12
-    )  # fmt: skip
+    points, weights, spread = np.zeros((3, 5, 2)), np.zeros((3, 5)), np.full(5, 0.1)
+    found = fit_poses(poses, SHAPE, points, weights, spread, prior, log_size=(told, 0.2), n_steps=12)
     np.testing.assert_allclose(found[:, ANGLES], np.tile(prior.mean, (3, 1)), atol=1e-6)
     np.testing.assert_allclose(found[:, LOG_SIZE], told, atol=1e-6)
     np.testing.assert_allclose(found[:, :2], poses[:, :2])

@@ -1,0 +1,164 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from annealed.datasets.photos import Photo
+from annealed.features.errors import DataError
+from annealed.models.keypoints.detector import KeypointDetector
+from annealed.models.keypoints.face_fitting import (
+    crude_model,
+    fit_face_model,
+    label_faces,
+    with_face_model,
+)
+from annealed.models.keypoints.faces import Evidence
+from annealed.models.keypoints.poses import LOG_SIZE, AnglePrior, project
+from annealed.models.keypoints.shape import RigidShape
+
+SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
+
+
+@pytest.fixture
+def shape():
+    return RigidShape(SHAPE, np.full(3, 0.02), AnglePrior(np.zeros(3), np.eye(3) * 0.05))
+
+
+def pose_at(x, y, size):
+    return np.array([x, y, np.log(size), 0.0, 0.0, 0.0])
+
+
+def photo_of(poses, ignore=(), source=None):
+    """A photo annotated with faces at these poses, (row, col)."""
+    points = project(np.array(poses).reshape(-1, 6), SHAPE)[..., ::-1]
+    n = len(points)
+    return Photo(
+        "photo",
+        np.zeros((300, 300, 3), np.uint8) if source is None else source,
+        tuple(map(str, range(n))),
+        points,
+        np.ones((n, 3), dtype=bool),
+        np.exp(np.array(poses).reshape(-1, 6)[:, LOG_SIZE]),
+        np.full((n, 4), np.nan),
+        np.array(ignore, dtype=float).reshape(-1, 4),
+    )
+
+
+def evidence_at(poses, score=2.0, shift=0.0):
+    """All keypoints found, at the projections moved to the right by parts of the size."""
+    points = project(poses, SHAPE)
+    points[..., 0] += shift * np.exp(poses[:, LOG_SIZE])[:, None]
+    n = len(poses)
+    return Evidence(points, np.ones((n, 3), dtype=bool), np.full((n, 3), score), np.zeros((n, 3)))
+
+
+def test_label_faces_by_hand(shape):
+    photo = photo_of([pose_at(100, 100, 40)], ignore=[[190, 190, 250, 250]])
+    poses = np.array(
+        [
+            pose_at(102, 100, 40),  # the face
+            pose_at(115, 100, 40),  # neither: 0.375 away
+            pose_at(150, 100, 40),  # no face
+            pose_at(220, 220, 40),  # in a region to ignore
+            pose_at(100, 100, 100),  # no face: its keypoints are elsewhere
+        ]
+    )
+    face, point = label_faces(photo, poses, evidence_at(poses), crude_model(shape), [0, 1, 2])
+    assert face.tolist() == [1, -1, 0, -1, 0]
+    # 2 / 40 away is right, as far as 0.1 is wrong, unless the face is neither
+    assert point.tolist() == [[1] * 3, [-1] * 3, [0] * 3, [-1] * 3, [0] * 3]
+
+
+def test_label_faces_judges_points_one_by_one(shape):
+    photo = photo_of([pose_at(100, 100, 40)])
+    poses = np.array([pose_at(100, 100, 40)])
+    evidence = evidence_at(poses)
+    evidence.points[0, 1, 0] += 0.07 * 40
+    evidence.points[0, 2, 0] += 0.2 * 40
+    assert label_faces(photo, poses, evidence, crude_model(shape), [0, 1, 2])[1].tolist() == [[1, -1, 0]]
+    photo.visible[0, 0] = False
+    assert label_faces(photo, poses, evidence, crude_model(shape), [0, 1, 2])[1].tolist() == [[-1, -1, 0]]
+
+
+def test_label_faces_in_photos_with_gaps(shape):
+    empty = photo_of([])
+    poses = np.array([pose_at(100, 100, 40)])
+    assert label_faces(empty, poses, evidence_at(poses), crude_model(shape), [0, 1, 2])[0].tolist() == [0]
+    unknown = photo_of([pose_at(200, 200, 40)])
+    unknown.sizes[0] = np.nan
+    assert label_faces(unknown, poses, evidence_at(poses), crude_model(shape), [0, 1, 2])[0].tolist() == [-1]
+    gap = photo_of([pose_at(100, 100, 40)])
+    gap.points[0, 2] = np.nan
+    face, point = label_faces(gap, poses, evidence_at(poses), crude_model(shape), [0, 1, 2])
+    assert face.tolist() == [1]
+    assert point.tolist() == [[1, 1, -1]]
+
+
+def test_fit_face_model_learns_what_tells_faces(shape, rng):
+    """True faces score high in their first keypoint; the others' scores say nothing."""
+    places = [pose_at(x, y, 40) for x in (60, 200) for y in (60, 200)]
+
+    def gather(model):
+        generator = np.random.default_rng(0)
+        for _ in range(60):
+            true, false = places[:1], places[1:3]
+            poses = np.array([*true, *false])
+            evidence = evidence_at(poses)
+            evidence.score[:] = generator.normal(2, 1, size=(3, 3))
+            evidence.score[0, 0] += 2
+            evidence.points[:] += generator.normal(0, 0.02 * 40, size=(3, 3, 2))
+            yield photo_of(true), poses, evidence
+
+    model = fit_face_model(shape, gather, [0, 1, 2])
+    slopes = model.keypoint_weights[:, 1]
+    assert slopes[0] > 1
+    assert np.abs(slopes[1:]).max() < 0.4 * slopes[0]
+    scores, labels = [], []
+    for photo, poses, evidence in gather(model):
+        scores.append(model.log_odds(poses, evidence))
+        labels.append(label_faces(photo, poses, evidence, model, [0, 1, 2])[0] == 1)
+    scores, labels = np.concatenate(scores), np.concatenate(labels)
+    # log-odds that are right: as many faces as the probabilities add up to
+    assert np.sum(1 / (1 + np.exp(-scores))) == pytest.approx(labels.sum(), rel=0.05)
+    assert scores[labels].mean() > scores[~labels].mean() + 2
+
+
+def test_fit_face_model_of_too_little_keeps_crude_weights(shape):
+    crude = crude_model(shape)
+    model = fit_face_model(shape, lambda model: [], [0, 1, 2])
+    np.testing.assert_array_equal(model.keypoint_weights, crude.keypoint_weights)
+    poses = np.array([pose_at(100, 100, 40)])
+    model = fit_face_model(shape, lambda model: [(photo_of(poses), poses, evidence_at(poses))], [0, 1, 2])
+    np.testing.assert_array_equal(model.keypoint_weights, crude.keypoint_weights)
+
+
+@pytest.fixture
+def annotated(rng):
+    """Forty faces in as many photos of noise."""
+    poses = np.zeros((40, 6))
+    poses[:, :2], poses[:, LOG_SIZE] = 40, np.log(25)
+    poses[:, 3:] = rng.normal(0, 0.3, size=(40, 3))
+    noise = rng.integers(0, 256, size=(14, 18, 3), dtype=np.uint8).repeat(4, axis=0).repeat(4, axis=1)
+    return [photo_of([pose], source=noise) for pose in poses]
+
+
+def test_with_face_model_gives_a_detector_faces(make_classifier, annotated):
+    names = ("left", "right", "chin")
+    detector = KeypointDetector(tuple(make_classifier(n, seed=i) for i, n in enumerate(names)), 28.0)
+    told = []
+    broken = replace(annotated[0], source=np.zeros((5, 5, 3), np.uint8))
+    learned = with_face_model(
+        detector, annotated, [*annotated[:2], broken], [0, 1, 2], lambda *counts: told.append(counts)
+    )
+    assert learned.face_model.shape.points.shape == (3, 3)
+    assert learned.classifiers == detector.classifiers
+    assert told == [(i, 6) for i in range(6)]
+    learned.detect_faces(annotated[0].read())
+
+
+def test_with_face_model_of_two_keypoints_changes_nothing(make_classifier, annotated):
+    detector = KeypointDetector((make_classifier("left"), make_classifier("chin", seed=1)), 28.0)
+    learned = with_face_model(detector, annotated, annotated, [0, 2])
+    assert learned.face_model is None
+    with pytest.raises(DataError, match="takes at least three keypoints"):
+        learned.detect_faces(annotated[0].read())

@@ -1,0 +1,172 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from annealed.features.errors import DataError, ParameterError
+from annealed.features.windows import cut_windows
+from annealed.models.keypoints.detections import join_detections, make_detections
+from annealed.models.keypoints.detector import KeypointDetector
+from annealed.models.keypoints.face_fitting import crude_model
+from annealed.models.keypoints.hypotheses import worth
+from annealed.models.keypoints.nms import Suppression
+from annealed.models.keypoints.poses import LOG_SIZE, AnglePrior, project
+from annealed.models.keypoints.shape import RigidShape
+from annealed.models.keypoints.topdown import LOOK_FLOOR, LOOK_OCTAVES, LOOK_RADIUS
+from annealed.models.store import load_model, read_model_file
+
+SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
+OBJECT_PX = 28.0
+
+
+@pytest.fixture
+def face_model():
+    return crude_model(RigidShape(SHAPE, np.full(3, 0.03), AnglePrior(np.zeros(3), np.eye(3) * 0.05)))
+
+
+@pytest.fixture
+def detector(make_classifier, face_model):
+    """Three keypoints with random classifiers."""
+    classifiers = tuple(make_classifier(name, seed=i) for i, name in enumerate(("left", "right", "chin")))
+    return KeypointDetector(classifiers, OBJECT_PX, face_model=face_model)
+
+
+def test_a_missing_keypoint_is_looked_for_in_all_windows_near(detector, face_model, photo):
+    """Two good detections; the third keypoint is the best window near its prediction, as found by a loop."""
+    detector = replace(detector, suppression=Suppression(refine_radius=0.0))
+    levels = detector.pyramid.levels(photo)
+    pose = np.array([[36.0, 28.0, np.log(25.0), 0, 0, 0]])
+    (left, right, chin) = project(pose, SHAPE)[0]
+    single = join_detections(
+        [
+            make_detections([p[0]], [p[1]], [25 / OBJECT_PX], [4.0], name)
+            for p, name in ((left, "left"), (right, "right"))
+        ]
+    )
+    poses, evidence = detector.gather_faces(single, levels, face_model, -20.0)
+    assert len(poses) == 1
+    found = [(-np.inf, 0.0, 0.0, 0.0)]
+    for level in levels:
+        ratio = np.sqrt(np.prod(level.ratio))
+        if abs(np.log2(25 * ratio / OBJECT_PX)) > LOOK_OCTAVES:
+            continue
+        for row in range(level.image.shape[0]):
+            for col in range(level.image.shape[1]):
+                y, x = level.to_photo([row, col])
+                distance = np.hypot(x - chin[0], y - chin[1]) / 25
+                if distance > LOOK_RADIUS:
+                    continue
+                patch = cut_windows(level.image, np.array([row]), np.array([col]))
+                score = detector.classifiers[2].scores(patch)[0]
+                if score >= LOOK_FLOOR:
+                    value = worth(score, (distance / face_model.spread[2]) ** 2)
+                    found.append((value, score, x, y))
+    best = max(found)
+    assert np.isfinite(best[0])
+    assert evidence.found[0].tolist() == [True, True, True]
+    assert evidence.score[0, 2] == pytest.approx(best[1], abs=1e-5)
+    np.testing.assert_allclose(evidence.points[0, 2], best[2:], atol=0.02)
+
+
+def test_a_keypoint_outside_the_photo_is_predicted(detector, face_model, photo):
+    levels = detector.pyramid.levels(photo)
+    single = join_detections(
+        [
+            make_detections([x], [50.0], [25 / OBJECT_PX], [6.0], name)
+            for x, name in ((20.0, "left"), (45.0, "right"))
+        ]
+    )
+    _, evidence = detector.gather_faces(single, levels, face_model, -20.0)
+    assert evidence.found[0].tolist() == [True, True, False]
+    assert evidence.points[0, 2, 1] > photo.shape[0]
+
+
+def test_detect_faces_reports_consistent_numbers(detector, photo):
+    faces = detector.detect_faces(photo, threshold=-30.0)
+    assert len(faces) > 0
+    assert (np.diff(faces.scores) <= 0).all()
+    assert faces.names == ("left", "right", "chin")
+    np.testing.assert_allclose(faces.scales * OBJECT_PX, faces.sizes)
+    assert (faces.boxes[:, 2:] > faces.boxes[:, :2]).all()
+    assert np.abs(faces.poses).max() < 180
+    strict = detector.detect_faces(photo, threshold=float(faces.scores[0]))
+    assert strict.scores.tolist() == faces.scores[:1].tolist()
+    detections = detector.detect(photo, threshold=-30.0)
+    assert len(detections) == 3 * len(faces)
+    assert set(detections.face.tolist()) == set(range(len(faces)))
+
+
+def test_detect_raw_is_what_a_model_without_faces_finds(detector, photo):
+    alone = replace(detector, face_model=None)
+    raw, expected = detector.detect(photo, threshold=0.2, raw=True), alone.detect(photo, threshold=0.2)
+    np.testing.assert_array_equal(raw.score, expected.score)
+    assert (raw.face == -1).all()
+    assert raw.found.all()
+
+
+def test_detect_faces_without_a_face_model(detector, photo):
+    with pytest.raises(DataError, match="finds single keypoints only"):
+        replace(detector, face_model=None).detect_faces(photo)
+
+
+def test_detect_faces_threshold_not_finite(detector, photo):
+    with pytest.raises(ParameterError, match="threshold must be a finite number"):
+        detector.detect_faces(photo, threshold=np.inf)
+
+
+def test_detector_needs_a_face_model_of_its_keypoints(detector):
+    with pytest.raises(DataError, match="2 keypoints has a face model of 3"):
+        replace(detector, classifiers=detector.classifiers[:2])
+
+
+def test_save_and_load_find_the_same_faces(detector, photo, tmp_path):
+    detector.save(tmp_path / "m.safetensors")
+    again = load_model(tmp_path / "m.safetensors")
+    one, other = (d.detect_faces(photo, threshold=-30.0) for d in (detector, again))
+    for name in ("boxes", "poses", "sizes", "scores", "points", "found", "keypoint_scores"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert again.face_model.threshold == detector.face_model.threshold
+
+
+def test_a_file_without_face_model_loads(detector, tmp_path):
+    replace(detector, face_model=None).save(tmp_path / "m.safetensors")
+    assert load_model(tmp_path / "m.safetensors").face_model is None
+
+
+BROKEN = [
+    ("face_shape", lambda a: a[:2].copy(), r"'face_shape' has shape \(2, 3\)"),
+    ("face_shape", lambda a: a.astype(np.float32), "'face_shape' is float32, expected float64"),
+    ("face_shape", lambda a: a * np.nan, "not finite"),
+    ("face_shape_spread", lambda a: -a, "model file: shape: spread must be above 0"),
+    ("face_angle_covariance", lambda a: -a, "not symmetric and positive"),
+    ("face_angle_covariance", lambda a: a + np.arange(9.0).reshape(3, 3), "not symmetric"),
+    ("face_angles", lambda a: a[:2].copy(), "'face_angles' has shape"),
+    ("face_spread", lambda a: a * 0, "model file: face model: spread must be above 0"),
+    ("face_keypoint_weights", lambda a: a[:, :2].copy(), "'face_keypoint_weights' has shape"),
+    ("face_point_weights", lambda a: a[0].copy(), "'face_point_weights' has shape"),
+    ("face_pose_weights", lambda a: None, "'face_pose_weights' is missing"),
+    ("face_intercept_threshold", lambda a: a + np.inf, "not finite"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "message"), BROKEN)
+def test_load_broken_face_model(detector, tmp_path, name, change, message):
+    good, bad = tmp_path / "good.safetensors", tmp_path / "bad.safetensors"
+    detector.save(good)
+    arrays, file = load_file(good), read_model_file(good)
+    arrays[name] = change(arrays[name])
+    arrays = {key: array for key, array in arrays.items() if array is not None}
+    document = {"format_version": 1, "kind": file.kind, **file.metadata}
+    save_file(arrays, bad, metadata={"annealed": json.dumps(document)})
+    with pytest.raises(DataError, match=message):
+        load_model(bad)
+
+
+def test_sizes_of_faces_are_those_of_their_poses(detector, face_model, photo):
+    levels = detector.pyramid.levels(photo)
+    single = detector.detections_for_faces(levels)
+    poses, _ = detector.gather_faces(single, levels, face_model, -30.0)
+    faces = detector.detect_faces(photo, threshold=-27.0)
+    assert set(np.round(faces.sizes, 6)) <= set(np.round(np.exp(poses[:, LOG_SIZE]), 6))
