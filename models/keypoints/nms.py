@@ -89,7 +89,7 @@ def _near(columns, i, j, radius, octaves):
     return dx * dx + dy * dy < reach * reach and abs(columns[2, j] - columns[2, i]) <= octaves + 1e-9
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _suppress(columns, radius, octaves, kept):
     n_kept = 0
     for j in range(columns.shape[1]):
@@ -104,7 +104,7 @@ def _suppress(columns, radius, octaves, kept):
     return n_kept
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _refine(columns, kept, radius, octaves, sharpness, out):
     """Replace x, y and log2 scale of the kept windows by means weighted exp(sharpness * score)."""
     for t in range(len(kept)):
