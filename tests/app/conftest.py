@@ -1,13 +1,19 @@
 """A small annotated data set on disk and a model trained on it through the front door."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
 from annealed.app.cli import app
+from annealed.datasets.photos import with_sizes
 from annealed.datasets.samples import KEYPOINT_NAMES, make_sample_photos
+from annealed.models.keypoints.face_fitting import with_face_model
+from annealed.models.keypoints.fitting import FitRule
+from annealed.models.keypoints.refinement_fitting import RefineRule
+from annealed.models.keypoints.training import TrainingRule, train_detector
 
 QUICK = [
     "-k",
@@ -62,6 +68,23 @@ def trained(photo_folder, tmp_path_factory):
         "train-detector", photo_folder, "--keypoint", "left_eye_center,chin", "--out", model, *QUICK
     )
     return result, model
+
+
+@pytest.fixture(scope="session")
+def face_model(tmp_path_factory):
+    """A model file of three keypoints that make up a face."""
+    names = "left_eye_center", "right_eye_center", "chin"
+    photos = with_sizes(make_sample_photos(16, shape=(200, 220), max_faces=1)).photos
+    columns = {name: KEYPOINT_NAMES.index(name) for name in names}
+    rule = TrainingRule(
+        rounds=1, n_hard=200, n_random=800, n_haar=150, validation=0.25,
+        fit=replace(FitRule(), k=25), refine=RefineRule(k=0),
+    )  # fmt: skip
+    detector = train_detector(photos, columns, rule).detector
+    detector = with_face_model(detector, photos, photos, list(columns.values()))
+    path = tmp_path_factory.mktemp("face") / "face.safetensors"
+    detector.save(path)
+    return path
 
 
 @pytest.fixture

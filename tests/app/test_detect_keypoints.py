@@ -7,6 +7,9 @@ import pytest
 from PIL import Image
 
 from annealed.datasets.images import read_image
+from annealed.datasets.keypoint_csv import load_keypoints
+from annealed.datasets.photos import with_sizes
+from annealed.datasets.samples import KEYPOINT_NAMES
 from annealed.models import FSARegressor
 from annealed.models.estimators.persistence import save
 from annealed.models.store import load_model
@@ -167,3 +170,51 @@ def test_detect_keypoints_threshold_not_finite(annealed, model, photo):
 def test_detect_keypoints_out_is_a_file(annealed, model, photo, tmp_path):
     (tmp_path / "out").write_text("in the way")
     check_refused(annealed("detect-keypoints", photo, "--model", model, "--out", tmp_path / "out"), "out")
+
+
+def test_detect_keypoints_finds_faces(annealed, face_model, photo):
+    result = annealed("detect-keypoints", photo, "--model", face_model)
+    assert result.exit_code == 0, result.stderr
+    faces = load_model(face_model).detect_faces(read_image(photo))
+    assert f"{len(faces)} faces in 1 photos" in result.stderr
+    rows = rows_of(result.stdout)
+    assert len(rows) == 3 * len(faces) > 0
+    assert {row["face"] for row in rows} == {str(i) for i in range(len(faces))}
+    first = {row["keypoint"]: row for row in rows if row["face"] == "0"}
+    for k, name in enumerate(faces.names):
+        assert float(first[name]["x"]) == pytest.approx(faces.points[0, k, 0], abs=0.006)
+        assert (first[name]["score"] != "") == faces.found[0, k]
+
+
+def test_detect_keypoints_finds_the_face_where_it_is(annealed, face_model, photo_folder):
+    """On photos that the model was not trained on: one face in each, within a quarter of the eye distance."""
+    result = annealed("detect-keypoints", photo_folder / "images", "--model", face_model, "--format", "json")
+    truth = {photo.name: photo for photo in with_sizes(load_keypoints(photo_folder))}
+    near = 0
+    for found in json.loads(result.stdout):
+        photo = truth[found["image"].rsplit("/", 1)[-1]]
+        best = found["faces"][:1]
+        points = {p["keypoint"]: (p["y"], p["x"]) for face in best for p in face["keypoints"]}
+        columns = [KEYPOINT_NAMES.index(name) for name in points]
+        if best:
+            apart = np.linalg.norm(photo.points[0, columns] - list(points.values()), axis=1)
+            near += apart.mean() < 0.25 * photo.sizes[0]
+    assert near >= 4
+
+
+def test_detect_keypoints_raw_finds_single_detections(annealed, face_model, photo, tmp_path):
+    result = annealed("detect-keypoints", photo, "--model", face_model, "--raw", "--out", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    found = load_model(face_model).detect(read_image(photo), raw=True)
+    assert f"{len(found)} detections in 1 photos" in result.stderr
+    rows = rows_of((tmp_path / "detections.csv").read_text())
+    assert {row["face"] for row in rows} == {""}
+    assert len(rows) == len(found)
+
+
+def test_detect_keypoints_draws_faces(annealed, face_model, photo, tmp_path):
+    result = annealed("detect-keypoints", photo, "--model", face_model, "--out", tmp_path, "--format", "coco")
+    assert result.exit_code == 0, result.stderr
+    assert read_image(tmp_path / f"{photo.stem}.png").shape == (600, 660, 3)
+    coco = json.loads((tmp_path / "detections.coco.json").read_text())
+    assert all(len(a["bbox"]) == 4 for a in coco["annotations"])

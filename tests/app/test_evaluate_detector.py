@@ -116,3 +116,31 @@ def test_without_a_photo_that_can_be_read(annealed, model, photo_folder, tmp_pat
     result = annealed("evaluate-detector", spoil(photo_folder, tmp_path / "d", "all"), "--model", model)
     assert result.exit_code == 2
     assert "Traceback" not in result.stderr
+
+
+def test_judges_the_keypoints_of_faces_unless_told_otherwise(annealed, face_model, photo_folder):
+    result = annealed("evaluate-detector", photo_folder, "--model", face_model)
+    assert result.exit_code == 0, result.stderr
+    assert "keypoints of faces in 5 photos" in result.stderr
+    photos, detector = with_sizes(load_keypoints(photo_folder)), load_model(face_model)
+    for row in read_table(result.stdout):
+        column = photos.keypoint_index(row["keypoint"])
+        judged = [
+            observed(
+                detector.detect_faces(photo.read(), threshold=-6.0).detections,
+                row["keypoint"],
+                keypoint_targets(photo, column),
+            )
+            for photo in photos
+        ]
+        curve = precision_recall(judged)
+        assert float(row["average precision"]) == pytest.approx(curve.average_precision, abs=6e-4)
+        assert float(row["recall"]) == pytest.approx(curve.at(0.0)[0], abs=6e-4)
+    raw = annealed("evaluate-detector", photo_folder, "--model", face_model, "--raw")
+    assert "single detections in 5 photos" in raw.stderr
+    assert raw.stdout != result.stdout
+
+
+def test_a_model_of_two_keypoints_is_judged_by_single_detections(annealed, model, photo_folder):
+    result = annealed("evaluate-detector", photo_folder, "--model", model)
+    assert "single detections in 5 photos" in result.stderr
