@@ -8,7 +8,7 @@ from .detections import Detections
 from .faces import Evidence, FaceModel, boxes_of, overlaps
 from .poses import ANGLES, LOG_SIZE, ROLL, fit_poses, project, rotations
 
-MOST_OF_A_KEYPOINT = 25
+MOST_OF_A_KEYPOINT = 40
 """Detections of a keypoint that are looked at; further, weaker ones are left out."""
 
 RADIUS = 0.5
@@ -26,7 +26,7 @@ FARTHEST = 16.0
 
 MOST_FACES = 30
 
-_MOST_PAIRS = 1000
+_MOST_PAIRS = 1500
 _MOST_HYPOTHESES = 100
 _SCALE_SPREAD = 0.25  # of the logarithm of the size that a detection's scale tells
 _WIDEST_ROLL = 1.0  # radians from the mean
@@ -216,12 +216,19 @@ def best_hypotheses(candidates: Candidates, model: FaceModel, lowest: float) -> 
     if not len(candidates):
         return nothing, _no_evidence(len(model.shape.points))
     poses = propose(candidates, model)
-    evidence, _ = supports(poses, candidates, model)
-    best = np.argsort(-model.log_odds(poses, evidence), kind="stable")[:_MOST_HYPOTHESES]
+    evidence, index = supports(poses, candidates, model)
+    best = _different(index, model.log_odds(poses, evidence))[:_MOST_HYPOTHESES]
     poses = fit_to(poses[best], evidence[best], model, n_steps=2)
     evidence, _ = supports(poses, candidates, model)
     poses = fit_to(poses, evidence, model)
     return _choose(poses, candidates, model, lowest)
+
+
+def _different(index: np.ndarray, log_odds: np.ndarray) -> np.ndarray:
+    """Hypotheses with different supports, best first: a face with many detections must not fill the list."""
+    order = np.argsort(-log_odds, kind="stable")
+    _, first = np.unique(index[order], axis=0, return_index=True)
+    return order[np.sort(first)]
 
 
 def _choose(

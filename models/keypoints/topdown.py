@@ -10,8 +10,8 @@ from ...features.windows import WINDOW_PX, cut_windows
 from ..store import ModelFile
 from .classifier import KeypointClassifier
 from .detections import Detections
-from .faces import BOX_MARGIN, Evidence, FaceModel, Faces, boxes_of
-from .hypotheses import best_hypotheses, candidates_of, fit_to, worth
+from .faces import BOX_MARGIN, Evidence, FaceModel, Faces, boxes_of, overlaps
+from .hypotheses import OVERLAP, RADIUS, best_hypotheses, candidates_of, fit_to, worth
 from .nms import Suppression
 from .poses import ANGLES, LOG_SIZE, AnglePrior, project
 from .refinement import OffsetRegressor, refine
@@ -76,24 +76,38 @@ def gather_evidence(
         for k, refiner in enumerate(refiners):
             _refine_found(k, poses, evidence, levels, refiner, object_px)
         poses = fit_to(poses, evidence, model)
+        _drop_far(poses, evidence, model)
     return poses, evidence
+
+
+def _drop_far(poses: np.ndarray, evidence: Evidence, model: FaceModel) -> None:
+    """Forget detections that the final pose predicts too far away, in place."""
+    places = project(poses, model.shape.points)
+    far = np.linalg.norm(evidence.points - places, axis=2) > RADIUS * np.exp(poses[:, LOG_SIZE, None])
+    evidence.found[far] = False
+    evidence.points[~evidence.found] = places[~evidence.found]
+    evidence.score[far] = evidence.octaves[far] = 0.0
 
 
 def faces_of(
     poses: np.ndarray, evidence: Evidence, model: FaceModel, names: tuple[str, ...], object_px: float
 ) -> Faces:
-    """Put the result together, best first."""
+    """Put the result together, best first; a second look may have moved faces onto one another."""
     log_odds = model.log_odds(poses, evidence)
-    order = np.argsort(-log_odds, kind="stable")
-    poses, evidence, log_odds = poses[order], evidence[order], log_odds[order]
-    places = project(poses, model.shape.points)
+    kept: list[int] = []
+    boxes = boxes_of(poses, model.shape.points)
+    for i in np.argsort(-log_odds, kind="stable").tolist():
+        if (overlaps(boxes[i], boxes[kept]) < OVERLAP).all():
+            kept.append(i)
+    chosen = np.array(kept, dtype=np.int64)
+    poses, evidence, log_odds = poses[chosen], evidence[chosen], log_odds[chosen]
     return Faces(
         names,
         boxes_of(poses, model.shape.points, BOX_MARGIN),
         np.rad2deg(poses[:, ANGLES]),
         np.exp(poses[:, LOG_SIZE]),
         log_odds,
-        np.where(evidence.found[..., None], evidence.points, places),
+        evidence.points,
         evidence.found,
         model.point_log_odds(poses, evidence, log_odds),
         np.exp(poses[:, LOG_SIZE]) / object_px,

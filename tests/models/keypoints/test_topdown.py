@@ -10,11 +10,12 @@ from annealed.features.windows import cut_windows
 from annealed.models.keypoints.detections import join_detections, make_detections
 from annealed.models.keypoints.detector import KeypointDetector
 from annealed.models.keypoints.face_fitting import crude_model
-from annealed.models.keypoints.hypotheses import worth
+from annealed.models.keypoints.faces import boxes_of, overlaps
+from annealed.models.keypoints.hypotheses import OVERLAP, RADIUS, worth
 from annealed.models.keypoints.nms import Suppression
 from annealed.models.keypoints.poses import LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.shape import RigidShape
-from annealed.models.keypoints.topdown import LOOK_FLOOR, LOOK_OCTAVES, LOOK_RADIUS
+from annealed.models.keypoints.topdown import LOOK_FLOOR, LOOK_OCTAVES, LOOK_RADIUS, faces_of
 from annealed.models.store import load_model, read_model_file
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
@@ -164,9 +165,22 @@ def test_load_broken_face_model(detector, tmp_path, name, change, message):
         load_model(bad)
 
 
-def test_sizes_of_faces_are_those_of_their_poses(detector, face_model, photo):
+def test_faces_in_clutter_keep_the_rules(detector, face_model, photo):
+    """No detection lies far from its prediction, keypoints not found are at it, and faces do not overlap."""
     levels = detector.pyramid.levels(photo)
     single = detector.detections_for_faces(levels)
-    poses, _ = detector.gather_faces(single, levels, face_model, -30.0)
-    faces = detector.detect_faces(photo, threshold=-27.0)
-    assert set(np.round(faces.sizes, 6)) <= set(np.round(np.exp(poses[:, LOG_SIZE]), 6))
+    poses, evidence = detector.gather_faces(single, levels, face_model, -30.0)
+    places, size = project(poses, SHAPE), np.exp(poses[:, LOG_SIZE, None])
+    away = np.linalg.norm(evidence.points - places, axis=2)
+    assert (away <= RADIUS * size).all()
+    np.testing.assert_array_equal(evidence.points[~evidence.found], places[~evidence.found])
+    assert not evidence.score[~evidence.found].any()
+    twice = np.concatenate([poses, poses])
+    doubled = type(evidence)(*(np.concatenate([a, a]) for a in vars(evidence).values()))
+    once = faces_of(poses, evidence, face_model, detector.keypoint_names, OBJECT_PX)
+    again = faces_of(twice, doubled, face_model, detector.keypoint_names, OBJECT_PX)
+    np.testing.assert_array_equal(once.sizes, again.sizes)
+    assert 1 < len(once) <= len(poses)
+    boxes = boxes_of(poses, SHAPE)[[np.flatnonzero(np.exp(poses[:, LOG_SIZE]) == s)[0] for s in once.sizes]]
+    for i in range(len(boxes)):
+        assert (overlaps(boxes[i], boxes[:i]) < OVERLAP).all()
