@@ -163,7 +163,9 @@ def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
 
 
 def _print_summary(result: "TrainingResult") -> None:
-    """Print one line a keypoint, and seconds by phase."""
+    """Print one line a keypoint, and seconds and rates by phase."""
+    from .training_report import describe_rates
+
     last = result.detector.metadata["validation"]
     for i, (classifier, scores) in enumerate(zip(result.detector.classifiers, last, strict=True)):
         positives = sum(len(r.positives[i]) for r in result.rounds)
@@ -178,3 +180,5 @@ def _print_summary(result: "TrainingResult") -> None:
             )
         print(line)
     print("seconds: " + ", ".join(f"{name} {value:.1f}" for name, value in result.phases.seconds.items()))
+    for line in describe_rates(result.phases):
+        print(line)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..models.keypoints.mining import join_examples
+from ..models.keypoints.phases import UNITS, Phases
 from ..models.keypoints.training import TrainingResult
 from . import figures
 from .page import Page
@@ -25,9 +26,16 @@ def add_times(page: Page, result: TrainingResult) -> None:
     """Add seconds by phase, and how much was done in them."""
     page.heading("Where the time went")
     page.bars(["phase", "seconds", ""], dict(result.phases.seconds))
-    windows, seconds = result.phases.work["windows"], result.phases.seconds["scan"]
-    if windows and seconds > 0:
-        page.text(f"Mining scanned {windows:,} windows, {windows / seconds / 1e6:.1f} million a second.")
+    for line in describe_rates(result.phases):
+        page.text(line)
+
+
+def describe_rates(phases: Phases) -> list[str]:
+    """Return a line for each phase whose work is counted."""
+    return [
+        f"{phase}: {phases.work[phase]:,} {UNITS[phase]}, {rate / 1e6:.1f} million a second"
+        for phase, rate in phases.rates().items()
+    ]
 
 
 def _add_classifier(page: Page, result: TrainingResult, k: int) -> None:

@@ -131,12 +131,15 @@ def fit_classifier(
         design = WindowsDesign(pool, patches, rule.n_bins)
         low, high, means = design.low, design.high, design.means
     with phases.measure("annealing"):
+        schedule = InverseSchedule(rule.k, rule.n_iter, rule.mu)
+        # each visit is made twice, for the response and for the gradient
+        phases.work["annealing"] += int(2 * len(labels) * schedule.cost(len(pool)))
         share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
         result = anneal(
             design,
             LOSSES[rule.loss](labels, share),
             SecondDifference(rule.shrinkage, rule.smoothness),
-            InverseSchedule(rule.k, rule.n_iter, rule.mu),
+            schedule,
             batch_size=-(-len(labels) // rule.n_batches),
             callback=callback,
         )

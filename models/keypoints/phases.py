@@ -5,6 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+UNITS = {"scan": "windows", "annealing": "visits"}
+"""What is counted: windows scanned, those of all keypoints together, and (sample, feature) visits."""
+
 
 class Phases:
     """A stop-watch with named phases.
@@ -13,7 +16,7 @@ class Phases:
     ----------
     seconds : dict of str to float
     work : dict of str to int
-        What was done in a phase, in the phase's own unit (photos, windows, visits).
+        What was done in a phase, in the unit that `UNITS` names for it.
     """
 
     def __init__(self) -> None:
@@ -28,3 +31,11 @@ class Phases:
             yield
         finally:
             self.seconds[phase] += time.perf_counter() - started
+
+    def rates(self) -> dict[str, float]:
+        """Return the work done in a second of each phase that counts it."""
+        return {
+            phase: done / self.seconds[phase]
+            for phase, done in self.work.items()
+            if done and self.seconds.get(phase, 0) > 0
+        }

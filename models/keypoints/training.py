@@ -392,7 +392,7 @@ class _Trainer:
         with self.phases.measure("scan"):
             for first, end in _growing_batches(len(order)):
                 mined = [found for _, found in self._over_photos(order[first:end], "scan", mine, first)]
-                self.phases.work["windows"] += len(classifiers) * sum(n for n, _ in mined)
+                self.phases.work["scan"] += len(classifiers) * sum(n for n, _ in mined)
                 for k, collector in enumerate(collectors):
                     parts = [found[k] for _, found in mined]
                     examples = join_examples([examples for examples, _ in parts])

@@ -21,3 +21,10 @@ def test_phases_count_the_time_of_a_phase_that_fails(monkeypatch):
     with pytest.raises(ZeroDivisionError), watch.measure("scan"):
         _ = 1 / 0
     assert watch.seconds["scan"] == 3.0
+
+
+def test_phases_rates_are_work_a_second():
+    watch = Phases()
+    watch.seconds.update(scan=4.0, annealing=0.0, columns=1.0)
+    watch.work.update(scan=20, annealing=7, cascade=3)
+    assert watch.rates() == {"scan": 5.0}
