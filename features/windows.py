@@ -11,6 +11,8 @@ arrangement of the rectangles (haar.py). Channels are 0 red, 1 green, 2 blue. Th
 training, in scanning and in the model file.
 """
 
+from functools import cached_property
+
 import numpy as np
 from numba import njit, prange
 
@@ -68,8 +70,7 @@ class WindowPool:
 
     def __init__(self, descriptors):
         self.descriptors = descriptors
-        self._layout = None
-        self._offsets = None
+        self._latest = None
 
     @classmethod
     def default(cls):
@@ -145,9 +146,17 @@ class WindowPool:
 
     def offsets(self, layout):
         """Return where features read in maps of a layout, int32 of shape (n_features, 9)."""
-        if self._layout != layout:
-            self._layout, self._offsets = layout, _offsets(self.descriptors.astype(np.int64), layout)
-        return self._offsets
+        # in one piece, as threads may ask for different layouts at the same time
+        latest = self._latest
+        if latest is None or latest[0] != layout:
+            latest = self._latest = layout, _offsets(self._reads, layout)
+        return latest[1]
+
+    @cached_property
+    def _reads(self):
+        """Which entries features read, whatever the layout: see `_offsets`."""
+        kind, channel, a, b, c, e, last = self.descriptors.astype(np.int64).T
+        return kind == HOG, channel, last, a + c, b + e, a, b, *haar_corners(kind, a, b, c, e)
 
     def _run(self, patches, values=_NO_VALUES, codes=_NO_CODES, scaling=_NO_SCALING, extremes=_NO_EXTREMES):
         """Compute the outputs that are given; see `compute_windows`."""
@@ -274,19 +283,30 @@ def _name(kind, channel, a, b, c, e, last):
     return f"Haar {down} x {across} {_CHANNELS[channel]} at ({a}, {b}) of {c} x {e} px"
 
 
-def _offsets(d, layout):
-    """Return where features with descriptors d, int64 of shape (n, 7), read in maps of a layout."""
-    kind, channel, a, b, c, e, last = d.T
-    rows, cols = haar_corners(kind, a, b, c, e)
+def _offsets(reads, layout):
+    """Return where features read in maps of a layout.
+
+    Parameters
+    ----------
+    reads : tuple of ndarray
+        Which features are HOG, channel, orientation, row and column of the cell, row and column of the
+        block, all of shape (n,); rows and columns of the integral image's entries, (n, 9).
+    layout : Layout
+
+    Returns
+    -------
+    ndarray of shape (n, 9), int32
+    """
+    is_hog, channel, orientation, cell_row, cell_col, block_row, block_col, rows, cols = reads
     plane, row, col = layout.integral
     out = channel[:, None] * plane + rows * row + cols * col
-    is_hog = kind == HOG
-    plane, orientation, row, col = layout.cells
-    cell = channel * plane + last * orientation + (a + c) * row + (b + e) * col
-    plane, row, col = layout.norms
-    out[is_hog, 0] = cell[is_hog]
-    out[is_hog, 1] = (channel * plane + a * row + b * col)[is_hog]
     assert out.shape[1] == N_CORNERS
+    plane, step, row, col = layout.cells
+    cell = channel * plane + orientation * step + cell_row * row + cell_col * col
+    plane, row, col = layout.norms
+    norm = channel * plane + block_row * row + block_col * col
+    out[is_hog, 0] = cell[is_hog]
+    out[is_hog, 1] = norm[is_hog]
     return out.astype(np.int32)
 
 
