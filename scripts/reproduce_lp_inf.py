@@ -38,7 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from annealed.datasets.selection import SELECTION_NAMES, load_selection
 from annealed.models import FSARegressor
-from annealed.models.selection import L21Selector, LpInfSelector
+from annealed.models.selection import L21Selector, LpInfSelector, lp_inf
 from annealed.models.selection.comparison import select
 from annealed.models.selection.registry import CLASSIFICATION
 from annealed.models.selection.targets import varying_targets
@@ -144,8 +144,7 @@ ACCURACY_METHODS = {
 
 def residual(X: np.ndarray, Y: np.ndarray) -> float:
     """Return |Y - (X - mean) B|_F for the best B."""
-    centred = X - X.mean(axis=0)
-    return float(np.linalg.norm(Y - centred @ np.linalg.lstsq(centred, Y, rcond=None)[0]))
+    return lp_inf.residual(X - X.mean(axis=0), Y)
 
 
 def run_residual(results, table, methods) -> None:
