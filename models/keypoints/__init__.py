@@ -3,6 +3,7 @@
 from .detections import Detections
 from .detector import KeypointDetector, PyramidRule
 from .evaluation import Criteria, PrecisionRecall, observed, precision_recall
+from .faces import FaceModel, Faces
 from .fitting import FitRule
 from .nms import Suppression
 from .targets import TargetRule, keypoint_targets
@@ -11,6 +12,8 @@ from .training import TrainingRule, train_detector
 __all__ = [
     "Criteria",
     "Detections",
+    "FaceModel",
+    "Faces",
     "FitRule",
     "KeypointDetector",
     "PrecisionRecall",
