@@ -1,6 +1,7 @@
 """Every table format through one reader, and clear words about what is left out."""
 
 import numpy as np
+import pandas
 import pytest
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
@@ -10,6 +11,7 @@ from annealed.features.errors import DataError
 
 X = np.array([[1.5, -2.0], [0.0, 4.0], [3.0, 1.0]])
 Y = np.array([0, 1, 1])
+NAMED = ("csv", "tsv", "arff", "parquet")
 
 
 def write(folder, name, text):
@@ -29,12 +31,14 @@ def test_formats_give_the_same_table(tmp_path):
     dump_svmlight_file(X, Y, str(paths["svmlight"]), zero_based=False)
     savemat(paths["mat"], {"X": X, "y": Y[:, None]})
     np.savez(paths["npz"], X=X, y=Y)
+    paths["parquet"] = tmp_path / "a.parquet"
+    pandas.DataFrame({"u": X[:, 0], "y": Y, "v": X[:, 1]}).to_parquet(paths["parquet"])
     for name, path in paths.items():
         named = read_table(path, "y")
         values = named.table.X if isinstance(named.table.X, np.ndarray) else named.table.X.toarray()
         np.testing.assert_array_equal(values, X, err_msg=name)
         np.testing.assert_array_equal(named.table.y, Y, err_msg=name)
-        assert named.table.feature_names == (("u", "v") if name in ("csv", "tsv", "arff") else ("x0", "x1"))
+        assert named.table.feature_names == (("u", "v") if name in NAMED else ("x0", "x1"))
         assert named.left_out == ()
 
 
