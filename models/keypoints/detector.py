@@ -18,7 +18,7 @@ from .nms import Suppression, suppress
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
 from .refinement import OffsetRegressor, refine
 from .scan import FoundWindows, scan_photo
-from .topdown import FLOOR, MARGIN, faces_of, gather_evidence, pack_face_model, unpack_face_model
+from .topdown import BELOW, FLOOR, MARGIN, faces_of, gather_evidence, pack_face_model, unpack_face_model
 
 KIND = "keypoint-detector"
 
@@ -234,8 +234,9 @@ class KeypointDetector:
     def detections_for_faces(
         self, levels: Sequence[Level], *, exact: bool = False, parallel: bool = True
     ) -> Detections:
-        """Single detections that faces are made of: down to a low floor, not refined."""
-        return self._single(levels, [FLOOR] * len(self.classifiers), exact=exact, parallel=parallel)
+        """Single detections that faces are made of: also weak ones, not refined."""
+        floors = [max(FLOOR, classifier.threshold - BELOW) for classifier in self.classifiers]
+        return self._single(levels, floors, exact=exact, parallel=parallel)
 
     def with_thresholds(self, thresholds: Sequence[float]) -> "KeypointDetector":
         """Return the detector with other detection thresholds, one a keypoint."""

@@ -17,8 +17,9 @@ from .poses import ANGLES, LOG_SIZE, AnglePrior, project
 from .refinement import OffsetRegressor, refine
 from .shape import RigidShape
 
-FLOOR = 0.0
-"""Lowest score of single detections that faces are made of."""
+FLOOR, BELOW = 0.0, 2.5
+"""Faces are made of single detections that score at least the first, and at most the second less than their
+keypoint's threshold: lower ones are many and take long to scan for."""
 
 LOOK_RADIUS = 0.2
 """A missing keypoint is looked for within this part of the size around its prediction."""
@@ -48,7 +49,7 @@ def gather_evidence(
     Parameters
     ----------
     detections : Detections
-        Single ones, best first, down to `FLOOR`; not refined.
+        Single ones, best first; not refined.
     levels : sequence of Level
         Of the photo.
     classifiers : sequence of KeypointClassifier
