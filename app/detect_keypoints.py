@@ -23,7 +23,12 @@ class Format(StrEnum):
 
 def command(
     photos: Annotated[list[str], typer.Argument(help="Photos, folders of photos, or patterns.")],
-    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Model file, or the name of a model that ships ('face': research use only, see its card)."
+        ),
+    ] = "face",
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for pictures with the detections drawn in, and for their file."),

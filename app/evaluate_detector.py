@@ -20,7 +20,7 @@ EVEN = 0.0  # log-odds of a face's keypoint that is as likely right as wrong
 
 def command(
     data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
-    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")],
+    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
     out: Annotated[
         Path | None, typer.Option(help="Folder for curves.csv, curves.png and summary.csv.")
     ] = None,

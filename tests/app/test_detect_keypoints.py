@@ -9,7 +9,7 @@ from PIL import Image
 from annealed.datasets.images import read_image
 from annealed.datasets.keypoint_csv import load_keypoints
 from annealed.datasets.photos import with_sizes
-from annealed.datasets.samples import KEYPOINT_NAMES
+from annealed.datasets.samples import KEYPOINT_NAMES, load_astronaut
 from annealed.models import FSARegressor
 from annealed.models.estimators.persistence import save
 from annealed.models.store import load_model
@@ -218,3 +218,15 @@ def test_detect_keypoints_draws_faces(annealed, face_model, photo, tmp_path):
     assert read_image(tmp_path / f"{photo.stem}.png").shape == (600, 660, 3)
     coco = json.loads((tmp_path / "detections.coco.json").read_text())
     assert all(len(a["bbox"]) == 4 for a in coco["annotations"])
+
+
+def test_detect_keypoints_finds_the_astronaut_with_the_model_that_ships(annealed, tmp_path):
+    astronaut = load_astronaut()
+    Image.fromarray(astronaut.read()).save(tmp_path / "astronaut.png")
+    result = annealed("detect-keypoints", tmp_path / "astronaut.png", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    best = json.loads(result.stdout)[0]["faces"][0]
+    found = {keypoint["keypoint"]: (keypoint["x"], keypoint["y"]) for keypoint in best["keypoints"]}
+    for name, (row, col) in zip(KEYPOINT_NAMES, astronaut.points[0], strict=True):
+        distance = np.hypot(found[name][0] - col, found[name][1] - row)
+        assert distance < 0.15 * astronaut.sizes[0], name
