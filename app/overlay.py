@@ -115,8 +115,11 @@ def _circle(
 
 
 def _write(canvas: np.ndarray, text: str, place: tuple[int, int], colour: tuple, size: float) -> None:
-    for width, ink in ((3, (0, 0, 0)), (1, colour)):
-        cv2.putText(canvas, text, place, _FONT, size, ink, width, cv2.LINE_AA)
+    """Text with a dark rim; thicker letters would not do for that, as OpenCV 5 sets them wider."""
+    x, y = place
+    for right, down in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        cv2.putText(canvas, text, (x + right, y + down), _FONT, size, (0, 0, 0), 1, cv2.LINE_AA)
+    cv2.putText(canvas, text, place, _FONT, size, colour, 1, cv2.LINE_AA)
 
 
 def _draw_legend(canvas: np.ndarray, counts: list[int], names: tuple[str, ...]) -> None:
