@@ -160,7 +160,7 @@ def main():
     k, pool = len(model.classifiers[which].pool), training_pool(options.haar, 0)
     n_positives, n_negatives = len(examples.positives), len(examples.negatives)
     print(f"{n_positives} positives, {n_negatives} negatives, {len(pool)} features, k = {k}")
-    detectors, seconds = {}, {FACE: float("nan")}
+    detectors, seconds = {}, {}
     for method in methods:
         classifier, seconds[method] = fit(method, options.keypoint, pool, examples, k)
         refiners = model.refiners[which : which + 1] if options.refined else ()
@@ -190,7 +190,7 @@ def report(curves, seconds, out):
                 f"{by_name[method].recall_at_precision(0.9):.3f}",
             )
         ]
-        rows.append([method, f"{seconds[method]:.0f}", *figures])
+        rows.append([method, f"{seconds[method]:.0f}" if method in seconds else "-", *figures])
     print(markdown_table(columns, rows))
     with open(out / "figure7.csv", "w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
