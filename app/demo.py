@@ -46,6 +46,7 @@ def command(
 
 def _rule() -> "TrainingRule":
     """A small setting: HOG and a twentieth of the Haar features, 80 features selected, two rounds."""
+    from ..models.keypoints.alignment_fitting import AlignRule
     from ..models.keypoints.fitting import FitRule
     from ..models.keypoints.refinement_fitting import RefineRule
     from ..models.keypoints.training import TrainingRule
@@ -58,6 +59,7 @@ def _rule() -> "TrainingRule":
         validation=0.125,
         fit=FitRule(k=80, n_iter=200),
         refine=RefineRule(k=80, n_iter=150),
+        align=AlignRule(k=80, n_haar=300, n_starts=6),
     )
 
 

@@ -56,6 +56,12 @@ def command(
         int,
         typer.Option(help="Features of the regression that moves detections to the exact place; 0: none."),
     ] = 300,
+    align: Annotated[
+        int,
+        typer.Option(
+            help="Features of each stage that moves all keypoints of a face to their place; 0: none."
+        ),
+    ] = 300,
     scale_by: Annotated[
         str,
         typer.Option(
@@ -85,7 +91,7 @@ def command(
     names = keypoint_names(keypoint)
     rule = _rule(preset, k, rounds, hard, loss, size_range)
     rule = replace(rule, n_random=random, n_haar=haar, validation=validation, seed=seed)
-    rule = replace(rule, refine=replace(rule.refine, k=refine))
+    rule = replace(rule, refine=replace(rule.refine, k=refine), align=replace(rule.align, k=align))
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_reference(scale_by))

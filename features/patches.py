@@ -6,6 +6,7 @@ A stored patch has one pixel more on every side, because gradients at the window
 Outside of the level its border pixels are repeated.
 """
 
+import cv2
 import numpy as np
 from numba import njit
 
@@ -82,6 +83,38 @@ def cut_windows(level_image, rows, cols):
     rows, cols = check_points(rows, cols, image.shape)
     patches = np.empty((len(rows), PATCH_PX, PATCH_PX, 3), dtype=np.uint8)
     _cut(image, rows - BEFORE_PX - MARGIN_PX, cols - BEFORE_PX - MARGIN_PX, patches)
+    return patches
+
+
+def cut_turned_windows(level_image, centres, turns, steps):
+    """Cut patches between pixels, turned and stretched, sampled linearly.
+
+    Pixel (r, c) of a patch shows the level at ``centre + step * R (r - 13, c - 13)``, R a clockwise turn.
+
+    Parameters
+    ----------
+    level_image : ndarray of shape (H, W, 3), uint8
+    centres : ndarray of shape (n, 2), float
+        (row, col), anywhere; border pixels are repeated outside of the image.
+    turns : ndarray of shape (n,), float
+        Radians.
+    steps : ndarray of shape (n,), float
+        Pixels of the level a pixel of the patch.
+
+    Returns
+    -------
+    ndarray of shape (n, 26, 26, 3), uint8
+    """
+    image = check_rgb(level_image, "level_image")
+    patches = np.empty((len(centres), PATCH_PX, PATCH_PX, 3), dtype=np.uint8)
+    middle = BEFORE_PX + MARGIN_PX
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    for patch, (row, col), along, across in zip(
+        patches, centres, steps * np.cos(turns), steps * np.sin(turns), strict=True
+    ):
+        left, top = col - middle * (along - across), row - middle * (along + across)
+        to_level = np.array([[along, -across, left], [across, along, top]])
+        cv2.warpAffine(image, to_level, (PATCH_PX, PATCH_PX), patch, flags, borderMode=cv2.BORDER_REPLICATE)
     return patches
 
 

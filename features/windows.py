@@ -28,7 +28,14 @@ from .hog import (
     hog_geometry,
 )
 from .maps import HOG, LevelMaps, evaluate, value_at
-from .patches import MARGIN_PX, PATCH_PX, WINDOW_PX, check_patches, cut_windows
+from .patches import (
+    MARGIN_PX,
+    PATCH_PX,
+    WINDOW_PX,
+    check_patches,
+    cut_turned_windows,
+    cut_windows,
+)
 
 __all__ = [
     "HOG",
@@ -38,6 +45,7 @@ __all__ = [
     "LevelMaps",
     "WindowPool",
     "code_scale",
+    "cut_turned_windows",
     "cut_windows",
     "quantise",
 ]

@@ -13,12 +13,13 @@ from ...features.windows import WINDOW_PX
 from ..store import ModelFile, write_model_file
 from .classifier import KeypointClassifier
 from .detections import Detections, join_detections, make_detections
+from .face_packing import pack_face_model, unpack_face_model
 from .faces import Evidence, FaceModel, Faces
 from .nms import Suppression, suppress
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
 from .refinement import OffsetRegressor, refine
 from .scan import FoundWindows, scan_photo
-from .topdown import BELOW, FLOOR, MARGIN, faces_of, gather_evidence, pack_face_model, unpack_face_model
+from .topdown import BELOW, FLOOR, MARGIN, faces_of, gather_evidence
 
 KIND = "keypoint-detector"
 

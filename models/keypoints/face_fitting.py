@@ -12,13 +12,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from ...features.errors import DataError
+from .alignment import AlignmentStage
 from .detections import Detections
 from .detector import KeypointDetector
 from .evaluation import inside_regions
 from .faces import Evidence, FaceModel
 from .hypotheses import join_evidence
 from .poses import LOG_SIZE, project
-from .shape import RigidShape, estimate_shape
+from .shape import RigidShape
 from .targets import AnnotatedPhoto
 
 NOISE = 0.05
@@ -37,7 +38,7 @@ LOWEST = -6.0
 N_PASSES = 2
 
 _CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
-_CRUDE_POSE = -0.1, -0.5
+_CRUDE_POSE = -0.1, -0.5, -10.0
 _CRUDE_INTERCEPT = -4.0
 _FEWEST = 5  # examples of either class
 _PENALTY = 1.0
@@ -58,9 +59,10 @@ class _Examples:
 
 def with_face_model(
     detector: KeypointDetector,
-    annotated: Sequence[AnnotatedPhoto],
+    shape: RigidShape,
     looked_at: Sequence[AnnotatedPhoto],
     columns: Sequence[int],
+    stages: tuple[AlignmentStage, ...] = (),
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> KeypointDetector:
     """Give a detector a face model.
@@ -68,39 +70,38 @@ def with_face_model(
     Parameters
     ----------
     detector : KeypointDetector
-    annotated : sequence of AnnotatedPhoto
-        With the sizes of their objects set; the shape is that of their objects. They are not read.
+    shape : RigidShape
     looked_at : sequence of AnnotatedPhoto
-        Photos that the detector's classifiers were not trained on, otherwise their scores are not those of
-        new photos; a hundred are enough. A photo that cannot be read is left out.
+        Photos that nothing here was trained on, otherwise the scores are not those of new photos; a hundred
+        are enough. With the sizes of their objects set. A photo that cannot be read is left out.
     columns : sequence of int
         The detector's keypoints in the annotation.
+    stages : tuple of AlignmentStage
+        Stay only if no fewer keypoints are right with them.
     report : callable
         Told (done, total) photos.
-
-    Returns
-    -------
-    KeypointDetector
-        The same detector if it has fewer than three keypoints, or too few objects are annotated.
     """
-    shape = estimate_shape(annotated, columns)
-    if shape is None:
-        return replace(detector, face_model=None)
     single: dict[int, Detections] = {}
+    variants = [(), stages] if stages else [()]
+    n_steps = len(variants) * N_PASSES * len(looked_at)
+    steps = iter(range(n_steps))
 
     def gather(model: FaceModel) -> Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]:
-        first = not single
         for i, photo in enumerate(looked_at):
-            report((not first) * len(looked_at) + i, N_PASSES * len(looked_at))
+            report(next(steps), n_steps)
             try:
                 levels = detector.pyramid.levels(photo.read())
             except DataError:
                 continue
-            if first:
+            if i not in single:
                 single[i] = detector.detections_for_faces(levels)
             yield photo, *detector.gather_faces(single[i], levels, model, LOWEST)
 
-    return replace(detector, face_model=fit_face_model(shape, gather, columns))
+    fitted = [
+        fit_face_model(replace(crude_model(shape), stages=variant), gather, columns) for variant in variants
+    ]
+    model, _ = max(reversed(fitted), key=lambda result: result[1])
+    return replace(detector, face_model=model)
 
 
 def crude_model(shape: RigidShape) -> FaceModel:
@@ -112,17 +113,18 @@ def crude_model(shape: RigidShape) -> FaceModel:
         _CRUDE_INTERCEPT,
         np.tile(_CRUDE, (n, 1)).astype(np.float64),
         np.array(_CRUDE_POSE),
-        np.tile([[-3.0, 0.5, 0, 0], [-1.0, 0.5, 0.5, -0.1]], (n, 1, 1)).transpose(1, 0, 2),
+        np.tile([[-3.0, 0.5, 0, -0.1, -10.0], [-1.0, 0.5, 0.5, -0.1, -10.0]], (n, 1, 1)).transpose(1, 0, 2),
         0.0,
     )
 
 
-def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int]) -> FaceModel:
+def fit_face_model(model: FaceModel, gather: Gather, columns: Sequence[int]) -> tuple[FaceModel, int]:
     """Learn the weights of evidence.
 
     Parameters
     ----------
-    shape : RigidShape
+    model : FaceModel
+        With the weights to begin with.
     gather : callable
         Given a model, yields annotated photos with the poses and the evidence found in them.
     columns : sequence of int
@@ -130,13 +132,17 @@ def fit_face_model(shape: RigidShape, gather: Gather, columns: Sequence[int]) ->
 
     Returns
     -------
-    FaceModel
-        With crude weights where there are too few examples of either kind.
+    model : FaceModel
+        With the weights that it had where there are too few examples of either kind.
+    n_right : int
+        Keypoints that are in the right place in true faces, in the last pass.
     """
-    model = crude_model(shape)
+    n_right = 0
     for _ in range(N_PASSES):
-        model = fit_weights(model, _label(gather(model), model, columns))
-    return model
+        examples = _label(gather(model), model, columns)
+        n_right = 0 if examples is None else int(np.sum(examples.point[examples.face == 1] == 1))
+        model = fit_weights(model, examples)
+    return model, n_right
 
 
 def _label(

@@ -3,7 +3,8 @@
 Pairs of detections of different keypoints, and single ones, say where an object may be, how large, and how
 turned (hypotheses.py). Each such pose is fitted to the detections near its prediction; the best is chosen,
 those that overlap it are dropped, and so on. Then every keypoint is looked for again near its predicted
-place, so that weak keypoints are found too, and the face is scored by the evidence of all its keypoints.
+place, so that weak keypoints are found too, all are moved to their exact places together (alignment.py),
+and the face is scored by the evidence of all its keypoints.
 Reference [3] of the paper does the same with poses from regression.
 
 "Face" stands for an object of any kind: names, shape and size come from the training data.
@@ -15,6 +16,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ...features.errors import DataError
+from .alignment import AlignmentStage
 from .detections import Detections, join_detections, make_detections
 from .poses import ANGLES, LOG_SIZE, AnglePrior, project
 from .shape import RigidShape
@@ -44,7 +46,7 @@ class Faces:
     points : ndarray of shape (n, n_keypoints, 2), float64
         x, y in pixels of the photo.
     found : ndarray of shape (n, n_keypoints), bool
-        Whether the keypoint was detected; where not, it is at the place that the pose predicts.
+        Whether the keypoint's detector sees it there; where not, the rest of the face tells its place.
     keypoint_scores : ndarray of shape (n, n_keypoints), float64
         Log-odds that the keypoint is there.
     scales : ndarray of shape (n,), float64
@@ -104,22 +106,27 @@ class Evidence:
         The classifier's score, zero where there is none.
     octaves : ndarray of shape (n, n_keypoints), float64
         By how much the detection's scale differs from the hypothesis's; zero where there is none.
+    unsure : ndarray of shape (n, n_keypoints), float64
+        How far alignments from several starts end from one another, in parts of the size; zero if the
+        keypoints were not aligned.
     """
 
     points: np.ndarray
     found: np.ndarray
     score: np.ndarray
     octaves: np.ndarray
+    unsure: np.ndarray
 
     def __getitem__(self, index: slice | np.ndarray) -> "Evidence":
         return Evidence(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
 N_KEYPOINT_TERMS = 3
-N_POSE_TERMS = 2
-N_POINT_TERMS = 4
+N_POSE_TERMS = 3
+N_POINT_TERMS = 5
 _FARTHEST = 9.0  # squared residuals, in spreads, count no more beyond
 _SCORES = -3.0, 12.0  # nor do scores outside
+_MOST_UNSURE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +135,10 @@ class FaceModel:
 
     The log-odds of a face are a sum: an intercept, and for each keypoint that was found a constant, a
     multiple of its score, and a multiple of its squared distance from the prediction; and multiples of
-    the squared angles (Mahalanobis) and the squared octaves between the sizes of the keypoints and of
-    the face. The log-odds of a keypoint are another such sum: of the face's log-odds and its own
-    evidence. All factors are logistic regressions (face_fitting.py).
+    the squared angles (Mahalanobis), of the squared octaves between the sizes of the keypoints and of
+    the face, and of how unsure the alignment is of all keypoints. The log-odds of a keypoint are another
+    such sum: of the face's log-odds and its own evidence. All factors are logistic regressions
+    (face_fitting.py).
 
     Attributes
     ----------
@@ -140,13 +148,16 @@ class FaceModel:
     intercept : float
     keypoint_weights : ndarray of shape (n_keypoints, 3), float64
         Factors of 1, score, and squared distance over squared spread of a found keypoint.
-    pose_weights : ndarray of shape (2,), float64
-        Factors of the squared angles and the squared octaves.
-    point_weights : ndarray of shape (2, n_keypoints, 4), float64
-        Factors of 1, face log-odds, score, and squared distance, for keypoints that were not found (first,
-        the last two zero) and that were.
+    pose_weights : ndarray of shape (3,), float64
+        Factors of the squared angles, the squared octaves, and the mean of `Evidence.unsure`.
+    point_weights : ndarray of shape (2, n_keypoints, 5), float64
+        Factors of 1, face log-odds, score, squared distance, and `Evidence.unsure`, for keypoints that
+        were not found (first) and that were.
     threshold : float
         Lowest log-odds of a face that is reported.
+    stages : tuple of AlignmentStage
+        How the keypoints of a face are moved to their exact places; none for a model that leaves them
+        where they were detected.
     """
 
     shape: RigidShape
@@ -156,6 +167,7 @@ class FaceModel:
     pose_weights: np.ndarray
     point_weights: np.ndarray
     threshold: float
+    stages: tuple[AlignmentStage, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.shape.points)
@@ -173,6 +185,8 @@ class FaceModel:
                 )
         if not (self.spread > 0).all():
             raise DataError("face model: spread must be above 0")
+        if any(len(stage.intercept) != 2 * n for stage in self.stages):
+            raise DataError(f"face model: a stage of alignment does not move {n} keypoints")
         if not np.isfinite([self.intercept, self.threshold]).all():
             raise DataError("face model: intercept or threshold is not finite")
 
@@ -183,14 +197,15 @@ class FaceModel:
         return np.minimum(squared, _FARTHEST)
 
     def terms(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
-        """What the log-odds of faces are a weighted sum of, (n, 3 * n_keypoints + 2)."""
+        """What the log-odds of faces are a weighted sum of, (n, 3 * n_keypoints + 3)."""
         found = evidence.found.astype(np.float64)
         residual = self.squared_residuals(poses, evidence)
         own = np.stack([found, found * np.clip(evidence.score, *_SCORES), found * residual], axis=2)
         n_found = np.maximum(found.sum(axis=1), 1)
         octaves = np.sum(evidence.octaves**2, axis=1) / n_found
         angles = np.minimum(squared_angles(poses, self.shape.prior), 2 * _FARTHEST)
-        return np.column_stack([own.reshape(len(own), -1), angles, octaves])
+        unsure = np.minimum(evidence.unsure, _MOST_UNSURE).mean(axis=1)
+        return np.column_stack([own.reshape(len(own), -1), angles, octaves, unsure])
 
     def log_odds(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
         """Log-odds of faces with these poses, (n,)."""
@@ -198,12 +213,13 @@ class FaceModel:
         return self.intercept + self.terms(poses, evidence) @ weights
 
     def point_terms(self, poses: np.ndarray, evidence: Evidence, faces: np.ndarray) -> np.ndarray:
-        """What the log-odds of keypoints are a weighted sum of, (n, n_keypoints, 4)."""
+        """What the log-odds of keypoints are a weighted sum of, (n, n_keypoints, 5)."""
         found = evidence.found.astype(np.float64)
         face = np.broadcast_to(faces[:, None], found.shape)
         score = found * np.clip(evidence.score, *_SCORES)
-        residual = found * self.squared_residuals(poses, evidence)
-        return np.stack([np.ones_like(found), face, score, residual], axis=2)
+        residual = self.squared_residuals(poses, evidence)
+        unsure = np.minimum(evidence.unsure, _MOST_UNSURE)
+        return np.stack([np.ones_like(found), face, score, residual, unsure], axis=2)
 
     def point_log_odds(self, poses: np.ndarray, evidence: Evidence, faces: np.ndarray) -> np.ndarray:
         """Log-odds of the keypoints of faces with these log-odds, (n, n_keypoints)."""

@@ -1,6 +1,6 @@
 """Poses of faces that detections of single keypoints suggest, and the detections that support a pose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -176,6 +176,7 @@ def _evidence(places: np.ndarray, poses: np.ndarray, candidates: Candidates, ind
         found,
         np.where(found, candidates.score[index], 0.0),
         np.where(found, octaves, 0.0),
+        np.zeros(found.shape),
     )
 
 
@@ -264,10 +265,10 @@ def _choose(
 
 def _no_evidence(n_keypoints: int) -> Evidence:
     empty = np.empty((0, n_keypoints))
-    return Evidence(np.empty((0, n_keypoints, 2)), empty.astype(bool), empty, empty)
+    return Evidence(np.empty((0, n_keypoints, 2)), empty.astype(bool), empty, empty, empty)
 
 
 def join_evidence(parts: list[Evidence]) -> Evidence:
     """One after the other."""
-    columns = [[getattr(part, name) for part in parts] for name in ("points", "found", "score", "octaves")]
+    columns = [[getattr(part, field.name) for part in parts] for field in fields(Evidence)]
     return Evidence(*(np.concatenate(column) for column in columns))

@@ -47,7 +47,7 @@ def unpack_classifiers(file: ModelFile) -> tuple[KeypointClassifier, ...]:
     counts = file.array("counts", dtype=np.int64, shape=(n, 2))
     intercepts = file.array("intercepts", dtype=np.float64, shape=(n,))
     thresholds = file.array("thresholds", dtype=np.float64, shape=(n,))
-    _check_counts("counts", counts)
+    check_counts("counts", counts)
     n_features, n_floors = counts.sum(axis=0).tolist()
     descriptors = file.array("descriptors", dtype=np.uint8, shape=(n_features, None))
     low = file.array("low", dtype=np.float32, shape=(n_features,))
@@ -96,7 +96,7 @@ def unpack_refiners(file: ModelFile, n_keypoints: int) -> tuple[OffsetRegressor,
     if "offset_counts" not in file.arrays:
         return ()
     counts = file.array("offset_counts", dtype=np.int64, shape=(n_keypoints,))
-    _check_counts("offset_counts", counts)
+    check_counts("offset_counts", counts)
     n = int(counts.sum())
     descriptors = file.array("offset_descriptors", dtype=np.uint8, shape=(n, None))
     low = file.array("offset_low", dtype=np.float32, shape=(n,))
@@ -111,6 +111,7 @@ def unpack_refiners(file: ModelFile, n_keypoints: int) -> tuple[OffsetRegressor,
     return tuple(refiners)
 
 
-def _check_counts(name: str, counts: np.ndarray) -> None:
-    if counts.min() < 1 or counts.max() > MAX_FEATURES:
+def check_counts(name: str, counts: np.ndarray) -> None:
+    """Raise DataError if a count is zero, below or far too large, or there are none."""
+    if not counts.size or counts.min() < 1 or counts.max() > MAX_FEATURES:
         raise DataError(f"model file: {name} must lie in 1..{MAX_FEATURES}, found {counts.tolist()}")

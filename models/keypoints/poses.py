@@ -111,10 +111,12 @@ def fit_poses(
         residual = (points - project(poses, shape)) / (size[:, None, None] * spread[:, None])
         weight = weights / (1 + np.sum(residual**2, axis=2) / 4)
         root = np.sqrt(weight)[..., None]
-        jacobian = (_jacobian(poses, shape) * (root / spread[:, None])[..., None]).reshape(len(poses), -1, 6)
+        jacobian = (_jacobian(poses, shape) * (root / spread[:, None])[..., None]).reshape(
+            len(poses), 2 * len(shape), 6
+        )
         across = jacobian.transpose(0, 2, 1)
         normal = across @ jacobian
-        right = (across @ (root * residual).reshape(len(poses), -1, 1))[..., 0]
+        right = (across @ (root * residual).reshape(len(poses), 2 * len(shape), 1))[..., 0]
         normal[:, ANGLES, ANGLES] += inverse
         right[:, ANGLES] += (prior.mean - poses[:, ANGLES]) @ inverse
         if log_size is not None:

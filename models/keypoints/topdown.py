@@ -1,21 +1,19 @@
-"""From the detections in a photo to its faces: choose poses, look again for what is missing, score."""
+"""From the detections in a photo to its faces: choose poses, look again for what is missing, align, score."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from ...features.errors import DataError
 from ...features.pyramid import Level
 from ...features.windows import WINDOW_PX, cut_windows
-from ..store import ModelFile
+from .alignment import align
 from .classifier import KeypointClassifier
 from .detections import Detections
 from .faces import BOX_MARGIN, Evidence, FaceModel, Faces, boxes_of, overlaps
 from .hypotheses import OVERLAP, RADIUS, best_hypotheses, candidates_of, fit_to, worth
 from .nms import Suppression
-from .poses import ANGLES, LOG_SIZE, AnglePrior, project
+from .poses import ANGLES, LOG_SIZE, project
 from .refinement import OffsetRegressor, refine
-from .shape import RigidShape
 
 FLOOR, BELOW = 0.0, 2.5
 """Faces are made of single detections that score at least the first, and at most the second less than their
@@ -26,6 +24,9 @@ LOOK_RADIUS = 0.2
 
 LOOK_OCTAVES = 0.3
 """... on levels that show the face this near to the size at which it was trained."""
+
+SEE_RADIUS = 0.06
+"""A keypoint that was aligned is seen by the best window within this part of the size around it."""
 
 LOOK_FLOOR = -1.0
 """Windows that score less are no sign of a keypoint: a margin loss ignores such negatives."""
@@ -74,11 +75,41 @@ def gather_evidence(
     if len(poses):
         for k, classifier in enumerate(classifiers):
             _look_again(k, poses, evidence, levels, classifier, model, object_px, suppression)
+        if model.stages:
+            return _aligned(poses, evidence, levels, classifiers, model, object_px)
         for k, refiner in enumerate(refiners):
             _refine_found(k, poses, evidence, levels, refiner, object_px)
         poses = fit_to(poses, evidence, model)
         _drop_far(poses, evidence, model)
     return poses, evidence
+
+
+def _aligned(
+    poses: np.ndarray,
+    evidence: Evidence,
+    levels: Sequence[Level],
+    classifiers: Sequence[KeypointClassifier],
+    model: FaceModel,
+    object_px: float,
+) -> tuple[np.ndarray, Evidence]:
+    """Move all keypoints to where they are, seen from where the pose predicts them, and score them there."""
+    poses = fit_to(poses, evidence, model)
+    poses, points, unsure = align(poses, levels, model.shape, model.stages)
+    sizes = np.exp(poses[:, LOG_SIZE])
+    score = np.full(points.shape[:2], -np.inf)
+    octaves = np.zeros(points.shape[:2])
+    for k, classifier in enumerate(classifiers):
+        face, level, row, col = _windows_near(points[:, k, ::-1], sizes, levels, object_px, SEE_RADIUS)
+        if not len(face):
+            continue
+        seen, _, scale = _scores_at(levels, level, row, col, classifier)
+        order = np.lexsort((-seen, face))
+        whose, first = np.unique(face[order], return_index=True)
+        best = order[first]
+        score[whose, k] = seen[best]
+        octaves[whose, k] = np.log2(scale[best] * object_px / sizes[whose])
+    found = score >= LOOK_FLOOR
+    return poses, Evidence(points, found, np.where(found, score, 0.0), np.where(found, octaves, 0.0), unsure)
 
 
 def _drop_far(poses: np.ndarray, evidence: Evidence, model: FaceModel) -> None:
@@ -129,7 +160,7 @@ def _look_again(
     missing = np.flatnonzero(~evidence.found[:, k])
     places = project(poses[missing], model.shape.points)[:, k]
     sizes = np.exp(poses[missing, LOG_SIZE])
-    face, level, row, col = _windows_near(places[:, ::-1], sizes, levels, object_px)
+    face, level, row, col = _windows_near(places[:, ::-1], sizes, levels, object_px, LOOK_RADIUS)
     if not len(face):
         return
     score, points, scale = _scores_at(levels, level, row, col, classifier)
@@ -167,15 +198,18 @@ def _refine_found(
 
 
 def _windows_near(
-    places: np.ndarray, sizes: np.ndarray, levels: Sequence[Level], object_px: float
+    places: np.ndarray, sizes: np.ndarray, levels: Sequence[Level], object_px: float, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Face, level, row and column of all windows around places (n, 2), (row, col), on matching levels."""
+    """Face, level, row and column of the windows on matching levels around places (n, 2), (row, col).
+
+    They lie within `reach` sizes; the nearest one always does.
+    """
     found = [np.empty((4, 0), dtype=np.int64)]
     for number, level in enumerate(levels):
         ratio = float(np.sqrt(np.prod(level.ratio)))
         fits = np.abs(np.log2(np.maximum(sizes * ratio, 1e-9) / object_px)) <= LOOK_OCTAVES
         for i in np.flatnonzero(fits).tolist():
-            centre, radius = level.from_photo(places[i]), LOOK_RADIUS * sizes[i] * ratio
+            centre, radius = level.from_photo(places[i]), max(reach * sizes[i] * ratio, np.sqrt(0.5))
             low = np.maximum(np.ceil(centre - radius), 0).astype(np.int64)
             high = np.minimum(np.floor(centre + radius), np.array(level.image.shape[:2]) - 1).astype(np.int64)
             if (low > high).any():
@@ -204,47 +238,3 @@ def _scores_at(
         points[mine] = levels[number].to_photo(np.stack([row[mine], col[mine]], axis=1))
         scale[mine] = 1 / np.sqrt(np.prod(levels[number].ratio))
     return classifier.scores(patches).astype(np.float64), points, scale
-
-
-def pack_face_model(model: FaceModel | None) -> dict[str, np.ndarray]:
-    """Lay a face model out as arrays; none if there is none."""
-    if model is None:
-        return {}
-    return {
-        "face_shape": model.shape.points,
-        "face_shape_spread": model.shape.spread,
-        "face_angles": model.shape.prior.mean,
-        "face_angle_covariance": model.shape.prior.covariance,
-        "face_spread": model.spread,
-        "face_keypoint_weights": model.keypoint_weights,
-        "face_pose_weights": model.pose_weights,
-        "face_point_weights": model.point_weights,
-        "face_intercept_threshold": np.array([model.intercept, model.threshold]),
-    }
-
-
-def unpack_face_model(file: ModelFile, n_keypoints: int) -> FaceModel | None:
-    """Read back what `pack_face_model` laid out, checking presence, types, shapes and ranges."""
-    if "face_shape" not in file.arrays:
-        return None
-    n = n_keypoints
-
-    def array(name: str, *shape: int) -> np.ndarray:
-        return file.array(name, dtype=np.float64, shape=shape)
-
-    try:
-        prior = AnglePrior(array("face_angles", 3), array("face_angle_covariance", 3, 3))
-        shape = RigidShape(array("face_shape", n, 3), array("face_shape_spread", n), prior)
-        intercept, threshold = array("face_intercept_threshold", 2).tolist()
-        return FaceModel(
-            shape,
-            array("face_spread", n),
-            intercept,
-            array("face_keypoint_weights", n, 3),
-            array("face_pose_weights", 2),
-            array("face_point_weights", 2, n, 4),
-            threshold,
-        )
-    except DataError as error:
-        text = str(error)
-        raise DataError(text if text.startswith("model file") else f"model file: {text}") from None

@@ -17,6 +17,8 @@ from ...features.pyramid import Level
 from ...features.threads import in_threads
 from ...features.windows import HOG, WindowPool
 from ..annealing import Progress, Trace
+from .alignment import AlignmentStage
+from .alignment_fitting import AlignRule, Portrait, fit_alignment, largest_size, portraits_of_photo
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier import KeypointClassifier
 from .detections import Detections
@@ -42,6 +44,7 @@ from .refinement_fitting import (
     join_offset_examples,
     offset_examples_of_photo,
 )
+from .shape import RigidShape, estimate_shape
 from .targets import AnnotatedPhoto, TargetRule, keypoint_targets
 from .validation import VALIDATION_FLOOR, summarise
 
@@ -83,6 +86,8 @@ class TrainingRule:
     pyramid : PyramidRule
     refine : RefineRule
         The regression stays only if the held-out photos are not the worse for it.
+    align : AlignRule
+        So do the stages that align the keypoints of a face.
     """
 
     rounds: int = 10
@@ -97,6 +102,7 @@ class TrainingRule:
     targets: TargetRule = field(default_factory=TargetRule)
     pyramid: PyramidRule = field(default_factory=PyramidRule)
     refine: RefineRule = field(default_factory=RefineRule)
+    align: AlignRule = field(default_factory=AlignRule)
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
@@ -243,14 +249,48 @@ class _Trainer:
 
     def _with_faces(self, detector: KeypointDetector) -> KeypointDetector:
         """Add the top-down step, whose weights are learned on photos that the classifiers do not know."""
+        columns = list(self.keypoints.values())
+        shape = estimate_shape([self.photos[i] for i in self.training], columns)
+        if shape is None:
+            return detector
+        stages = self._alignment(shape, columns, detector.object_px)
         looked_at = self.held_out if len(self.held_out) else self.training[:_MOST_PHOTOS_FOR_FACES]
         with self.phases.measure("faces"):
             return with_face_model(
                 detector,
-                [self.photos[i] for i in self.training],
+                shape,
                 [self.photos[i] for i in looked_at],
-                list(self.keypoints.values()),
+                columns,
+                stages,
                 lambda done, total: self.report("faces", done, total),
+            )
+
+    def _alignment(
+        self, shape: RigidShape, columns: Sequence[int], object_px: float
+    ) -> tuple[AlignmentStage, ...]:
+        """Stages that move the keypoints of a face together, fitted on the objects of the training photos."""
+        rule = self.rule.align
+        if rule.k == 0:
+            return ()
+        largest = largest_size(rule, object_px)
+
+        def cut(i: int, levels: list[Level]) -> list[Portrait]:
+            return portraits_of_photo(self.photos[i], levels, columns, largest)
+
+        def report(stage: int, progress: Progress) -> None:
+            self.report(f"alignment, stage {stage + 1}", progress.iteration, progress.n_iter)
+
+        with self.phases.measure("alignment"):
+            by_photo = [found for _, found in self._over_photos(self.training, "portraits", cut)]
+            return fit_alignment(
+                training_pool(rule.n_haar, self.rule.seed),
+                [portrait for found in by_photo for portrait in found],
+                list(self.keypoints),
+                shape,
+                object_px,
+                rule,
+                self.rule.seed,
+                report,
             )
 
     def _refiners(self) -> tuple[OffsetRegressor, ...]:

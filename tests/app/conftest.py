@@ -13,6 +13,7 @@ from annealed.datasets.samples import KEYPOINT_NAMES, make_sample_photos
 from annealed.models.keypoints.face_fitting import with_face_model
 from annealed.models.keypoints.fitting import FitRule
 from annealed.models.keypoints.refinement_fitting import RefineRule
+from annealed.models.keypoints.shape import estimate_shape
 from annealed.models.keypoints.training import TrainingRule, train_detector
 
 QUICK = [
@@ -81,7 +82,8 @@ def face_model(tmp_path_factory):
         fit=replace(FitRule(), k=25), refine=RefineRule(k=0),
     )  # fmt: skip
     detector = train_detector(photos, columns, rule).detector
-    detector = with_face_model(detector, photos, photos, list(columns.values()))
+    shape = estimate_shape(photos, list(columns.values()))
+    detector = with_face_model(detector, shape, photos, list(columns.values()))
     path = tmp_path_factory.mktemp("face") / "face.safetensors"
     detector.save(path)
     return path

@@ -21,8 +21,8 @@ def model():
         spread=np.full(3, 0.1),
         intercept=-5.0,
         keypoint_weights=np.array([[1.0, 2.0, -0.5], [0.5, 1.0, -0.25], [0.0, 1.0, 0.0]]),
-        pose_weights=np.array([-0.1, -1.0]),
-        point_weights=np.array([[[-2.0, 0.5, 0, 0]] * 3, [[-1.0, 0.5, 2.0, -1.0]] * 3]),
+        pose_weights=np.array([-0.1, -1.0, -30.0]),
+        point_weights=np.array([[[-2.0, 0.5, 0, -3.0, -10.0]] * 3, [[-1.0, 0.5, 2.0, -1.0, -20.0]] * 3]),
     )
 
 
@@ -32,7 +32,8 @@ def scene():
     poses = np.array([[100.0, 50.0, np.log(10.0), 0.0, 0.0, 0.0]])
     points = np.array([[[95.0, 50.0], [107.0, 50.0], [100.0, 60.0]]])  # the second is 2 px off: 2 spreads
     found = np.array([[True, True, False]])
-    return poses, Evidence(points, found, np.array([[1.5, 3.0, 0.0]]), np.array([[0.5, -0.1, 0.0]]))
+    score, octaves = np.array([[1.5, 3.0, 0.0]]), np.array([[0.5, -0.1, 0.0]])
+    return poses, Evidence(points, found, score, octaves, np.zeros((1, 3)))
 
 
 def test_log_odds_by_hand(model, scene):
@@ -57,6 +58,16 @@ def test_point_log_odds_by_hand(model, scene):
     poses, evidence = scene
     odds = model.point_log_odds(poses, evidence, np.array([4.0]))
     np.testing.assert_allclose(odds, [[-1 + 2 + 3, -1 + 2 + 6 - 4, -2 + 2]])
+
+
+def test_unsure_alignments_count_against_faces_and_keypoints(model, scene):
+    poses, evidence = scene
+    sure, points = model.log_odds(poses, evidence), model.point_log_odds(poses, evidence, np.array([4.0]))
+    evidence.unsure[0] = [0.02, 7.0, 0.1]  # the second is bounded
+    assert model.log_odds(poses, evidence)[0] == pytest.approx(sure[0] - 30 * (0.02 + 0.3 + 0.1) / 3)
+    np.testing.assert_allclose(
+        model.point_log_odds(poses, evidence, np.array([4.0])), points - [[0.4, 6.0, 1.0]]
+    )
 
 
 def test_squared_angles_by_hand(model, scene):

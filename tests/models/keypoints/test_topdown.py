@@ -7,6 +7,7 @@ from safetensors.numpy import load_file, save_file
 
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.windows import cut_windows
+from annealed.models.keypoints.alignment import AlignmentStage
 from annealed.models.keypoints.detections import join_detections, make_detections
 from annealed.models.keypoints.detector import KeypointDetector
 from annealed.models.keypoints.face_fitting import crude_model
@@ -15,7 +16,7 @@ from annealed.models.keypoints.hypotheses import OVERLAP, RADIUS, worth
 from annealed.models.keypoints.nms import Suppression
 from annealed.models.keypoints.poses import LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.shape import RigidShape
-from annealed.models.keypoints.topdown import LOOK_FLOOR, LOOK_OCTAVES, LOOK_RADIUS, faces_of
+from annealed.models.keypoints.topdown import LOOK_FLOOR, LOOK_OCTAVES, LOOK_RADIUS, SEE_RADIUS, faces_of
 from annealed.models.store import load_model, read_model_file
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
@@ -136,7 +137,68 @@ def test_a_file_without_face_model_loads(detector, tmp_path):
     assert load_model(tmp_path / "m.safetensors").face_model is None
 
 
+@pytest.fixture
+def aligning(detector, make_classifier):
+    """The same detector, with a stage that moves all keypoints by small steps."""
+    rng = np.random.default_rng(0)
+    source = make_classifier("chin", k=9, seed=5)
+    knots = rng.normal(0, 0.01, size=(6, 9, 4)).astype(np.float32)
+    stage = AlignmentStage(
+        OBJECT_PX, source.pool, np.arange(9) % 3, source.low, source.high, knots, np.full(6, 0.02)
+    )
+    return replace(detector, face_model=replace(detector.face_model, stages=(stage, stage)))
+
+
+def test_aligned_keypoints_are_scored_where_they_end(aligning, photo):
+    """The best window near an aligned keypoint, found by a loop, is the evidence for it."""
+    levels = aligning.pyramid.levels(photo)
+    single = aligning.detections_for_faces(levels)
+    poses, evidence = aligning.gather_faces(single, levels, aligning.face_model, -30.0)
+    assert len(poses) > 1
+    assert (evidence.unsure > 0).all()
+    i = int(np.flatnonzero(evidence.found[:, 1])[0])
+    size, (x, y) = np.exp(poses[i, LOG_SIZE]), evidence.points[i, 1]
+    best = -np.inf
+    for level in levels:
+        ratio = np.sqrt(np.prod(level.ratio))
+        if abs(np.log2(size * ratio / OBJECT_PX)) > LOOK_OCTAVES:
+            continue
+        rows, cols = np.indices(level.image.shape[:2]).reshape(2, -1)
+        centre = level.from_photo([y, x])
+        near = np.hypot(rows - centre[0], cols - centre[1]) <= max(SEE_RADIUS * size * ratio, np.sqrt(0.5))
+        if near.any():
+            patches = cut_windows(level.image, rows[near], cols[near])
+            best = max(best, aligning.classifiers[1].scores(patches).max())
+    assert best >= LOOK_FLOOR
+    assert evidence.score[i, 1] == pytest.approx(best, abs=1e-5)
+    assert not evidence.score[~evidence.found].any()
+
+
+def test_save_and_load_keep_the_stages(aligning, photo, tmp_path):
+    aligning.save(tmp_path / "m.safetensors")
+    again = load_model(tmp_path / "m.safetensors")
+    assert len(again.face_model.stages) == 2
+    one, other = (d.detect_faces(photo, threshold=-30.0) for d in (aligning, again))
+    np.testing.assert_array_equal(one.points, other.points)
+    np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_face_model_needs_stages_of_its_keypoints(aligning):
+    stage = aligning.face_model.stages[0]
+    two = replace(stage, knots=stage.knots[:4], intercept=stage.intercept[:4], window=stage.window % 2)
+    with pytest.raises(DataError, match="does not move 3 keypoints"):
+        replace(aligning.face_model, stages=(two,))
+
+
 BROKEN = [
+    ("align_counts", lambda a: a * 0, "align_counts must lie in 1"),
+    ("align_counts", lambda a: a[:0].copy(), "align_counts must lie in 1"),
+    ("align_counts", lambda a: a + 1, r"'align_descriptors' has shape \(18, 7\)"),
+    ("align_window", lambda a: a + 7, "model file: alignment: windows must lie in"),
+    ("align_low", lambda a: a + 1e6, "ends before it begins"),
+    ("align_knots", lambda a: a[:, :, :1].copy(), "with 1 knots"),
+    ("align_intercepts", lambda a: None, "'align_intercepts' is missing"),
+    ("align_object_px", lambda a: -a, "object_px must be a finite number above 0"),
     ("face_shape", lambda a: a[:2].copy(), r"'face_shape' has shape \(2, 3\)"),
     ("face_shape", lambda a: a.astype(np.float32), "'face_shape' is float32, expected float64"),
     ("face_shape", lambda a: a * np.nan, "not finite"),
@@ -153,9 +215,9 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "change", "message"), BROKEN)
-def test_load_broken_face_model(detector, tmp_path, name, change, message):
+def test_load_broken_face_model(aligning, tmp_path, name, change, message):
     good, bad = tmp_path / "good.safetensors", tmp_path / "bad.safetensors"
-    detector.save(good)
+    aligning.save(good)
     arrays, file = load_file(good), read_model_file(good)
     arrays[name] = change(arrays[name])
     arrays = {key: array for key, array in arrays.items() if array is not None}
