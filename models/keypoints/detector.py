@@ -222,7 +222,7 @@ class KeypointDetector:
         refiners: Sequence[OffsetRegressor] = (),
     ) -> Detections:
         """Single detections down to the floors, at exact places if refiners are given."""
-        found = scan_photo(levels, self.classifiers, floors, exact=exact, parallel=parallel)
+        found = scan_photo(levels, self.classifiers, floors, exact=exact, sparse=not exact, parallel=parallel)
         parts: list[Detections] = []
         for classifier, windows in zip(self.classifiers, found, strict=True):
             x, y, scale, score = _photo_columns(levels, windows)

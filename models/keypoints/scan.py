@@ -5,6 +5,10 @@ cascade (cascade.py): the compiler turns one feature of a block into vector inst
 windows of the block are left, whose partial sums have not fallen below a stage's rejection threshold,
 these go on one by one. The levels of a photo are cut into bands of rows, whose maps stay in the cache of
 one core; all classifiers read them before the next band's are made.
+
+A keypoint is seen in windows that lie side by side, as classifiers are trained on all that are within a
+pixel of it. A sparse scan, for detection, takes every other row, and of the rows between them the windows
+beside one that was found: half the time, and what it misses has no neighbour that is found.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,6 +66,7 @@ def scan_photo(
     floors: Sequence[float],
     *,
     exact: bool = False,
+    sparse: bool = False,
     parallel: bool = True,
 ) -> list[FoundWindows]:
     """Find the windows of a photo that score at least a classifier's floor.
@@ -74,6 +79,8 @@ def scan_photo(
         One a classifier.
     exact : bool
         Compute the full sum of every window instead of giving most of them up early.
+    sparse : bool
+        Leave out the windows of every other row of a band, unless one right above or below is found.
     parallel : bool
         Share the bands out to threads; False within a thread that is one of several already.
 
@@ -92,7 +99,7 @@ def scan_photo(
         maps = LevelMaps(image, rows=rows, hog=hog, haar=haar, reuse=_take_spare_maps())
         found = []
         for classifier, floor in zip(classifiers, floors, strict=True):
-            row, col, score = scan_level(maps, classifier, floor, exact=exact)
+            row, col, score = scan_level(maps, classifier, floor, exact=exact, sparse=sparse)
             found.append(FoundWindows(np.full(len(row), index), row, col, score))
         _spare_maps.append(maps)
         return found
@@ -122,7 +129,12 @@ def _joined(parts: Sequence[FoundWindows]) -> FoundWindows:
 
 
 def scan_level(
-    maps: LevelMaps, classifier: KeypointClassifier, floor: float, *, exact: bool = False
+    maps: LevelMaps,
+    classifier: KeypointClassifier,
+    floor: float,
+    *,
+    exact: bool = False,
+    sparse: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the windows of a level that score at least `floor`.
 
@@ -132,8 +144,8 @@ def scan_level(
         With all the maps that the classifier's features read.
     classifier : KeypointClassifier
     floor : float
-    exact : bool
-        Compute the full sum of every window instead of giving most of them up early.
+    exact, sparse : bool
+        See `scan_photo`.
 
     Returns
     -------
@@ -142,14 +154,19 @@ def scan_level(
     scores : ndarray of shape (n,), float32
         Full sums.
     """
-    scores = score_map(maps, classifier, floor, exact=exact)
+    scores = score_map(maps, classifier, floor, exact=exact, sparse=sparse)
     places = np.flatnonzero(scores >= np.float32(floor))
     rows, cols = np.divmod(places, scores.shape[1])
     return rows + maps.first_row, cols, scores.ravel()[places]
 
 
 def score_map(
-    maps: LevelMaps, classifier: KeypointClassifier, floor: float, *, exact: bool = False
+    maps: LevelMaps,
+    classifier: KeypointClassifier,
+    floor: float,
+    *,
+    exact: bool = False,
+    sparse: bool = False,
 ) -> np.ndarray:
     """Return the score of every window of the maps, -inf for those given up, `maps.shape` float32.
 
@@ -172,18 +189,21 @@ def score_map(
         maps.cells,
         maps.norms,
         maps.stride,
+        2 if sparse else 1,
         scores,
     )
     return scores
 
 
 @njit(cache=True, nogil=True)
-def _scan_rows(kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms, stride, scores):
-    """Add the features to `scores`, which holds the intercept."""
+def _scan_rows(
+    kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms, stride, step, scores
+):
+    """Add the features to `scores`, which holds the intercept: each step-th row, then those beside it."""
     height, width = scores.shape
     values = np.empty(BLOCK, dtype=np.float32)
     codes = np.empty((1, BLOCK), dtype=np.uint8)
-    for row in range(height):
+    for row in range(0, height, step):
         for first in range(0, width, BLOCK):
             n = min(BLOCK, width - first)
             start = row * stride + first
@@ -198,6 +218,22 @@ def _scan_rows(kinds, offsets, low, high, scale, tables, rejection, integral, ce
                     kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
                     t, n, start, scores, row, first,
                 )  # fmt: skip
+    for row in range(height):
+        if row % step:
+            _keep_beside(scores, row)
+            _finish(
+                kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
+                0, width, row * stride, scores, row, 0,
+            )  # fmt: skip
+
+
+@njit(**LEAF)
+def _keep_beside(scores, row):
+    """Give up the windows of a row but those right below or above one that is left."""
+    below = row + 1 if row + 1 < len(scores) else row - 1
+    for col in range(scores.shape[1]):
+        if scores[row - 1, col] <= NEVER and scores[below, col] <= NEVER:
+            scores[row, col] = NEVER
 
 
 @njit(**LEAF)

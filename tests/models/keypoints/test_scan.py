@@ -74,6 +74,23 @@ def test_scan_level_lists_windows_above_the_floor_in_reading_order(make_classifi
     np.testing.assert_array_equal(scores, full[rows, cols])
 
 
+@pytest.mark.parametrize("height", [40, 41])
+def test_sparse_scan_finds_every_other_row_and_what_lies_beside(make_classifier, photo, height):
+    classifier, floor = make_classifier(), 0.4
+    maps = LevelMaps(photo[:height])
+    dense = score_map(maps, classifier, floor)
+    sparse = score_map(maps, classifier, floor, sparse=True)
+    left = np.isfinite(dense)
+    beside = np.zeros_like(left)
+    beside[1:] |= left[:-1]
+    beside[:-1] |= left[1:]
+    expected = dense.copy()
+    expected[1::2][~beside[1::2]] = -np.inf
+    np.testing.assert_array_equal(np.isfinite(sparse), np.isfinite(expected))
+    np.testing.assert_allclose(sparse[np.isfinite(sparse)], expected[np.isfinite(sparse)], atol=1e-5)
+    assert np.isfinite(dense[1::2]).sum() > np.isfinite(sparse[1::2]).sum() > 0
+
+
 def test_scan_does_not_depend_on_the_number_of_threads(make_classifier, maps, with_threads):
     classifier = make_classifier()
     one, two = with_threads(lambda: score_map(maps, classifier, 0.0))
