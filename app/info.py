@@ -1,10 +1,14 @@
 """`annealed info`: what a model file holds."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+LONGEST = 200
+"""Characters of a list that is printed as it is."""
 
 
 def command(
@@ -26,4 +30,19 @@ def command(
         print(json.dumps(description, indent=1, sort_keys=True))
         return
     for name, value in description.items():
-        print(f"{name}: {value if isinstance(value, str) else json.dumps(value, sort_keys=True)}")
+        for line in _lines(name, value):
+            print(line)
+
+
+def _lines(name: str, value: Any) -> Iterator[str]:
+    """One line for each value, however deep; of a long list only how long it is, --json has it all."""
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _lines(f"{name}.{key}", inner)
+        return
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    if isinstance(value, list) and len(text) > LONGEST:
+        text = f"{len(value)} values"
+    yield f"{name}: {text}"

@@ -66,6 +66,13 @@ def test_info_describes_a_model(tmp_path, rng):
     assert "kind: estimator" in runner.invoke(app, ["info", str(path)]).stdout
 
 
+def test_info_of_the_face_model_is_short():
+    lines = runner.invoke(app, ["info", "face"]).stdout.splitlines()
+    assert any(line.startswith("training.configuration.fit.k: 300") for line in lines)
+    assert "training.validation.0.curve: 100 values" in lines
+    assert max(map(len, lines)) < 300
+
+
 @pytest.mark.parametrize("content", [None, b"", b"not a model", b"\xff" * 200])
 def test_info_on_something_else_is_one_line(tmp_path, content):
     path = tmp_path / "model.safetensors"
