@@ -78,14 +78,39 @@ class Criteria:
             raise ParameterError(f"criteria must be 0 < hit <= miss, got {self.hit} and {self.miss}")
 
 
-Observed = tuple[np.ndarray, np.ndarray, KeypointTargets]
-"""Positions, (row, col) in pixels, and scores of one keypoint's detections in a photo; its annotation."""
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """One keypoint's detections in a photo beside its annotation.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_detections, 2), float64
+        (row, col) in pixels of the photo.
+    scores : ndarray of shape (n_detections,), float64
+    scales : ndarray of shape (n_detections,), float64
+        Pixels of the photo per pixel of the detector's window.
+    targets : KeypointTargets
+    """
+
+    positions: np.ndarray
+    scores: np.ndarray
+    scales: np.ndarray
+    targets: KeypointTargets
+
+    @property
+    def distances(self) -> np.ndarray:
+        """From each detection to each annotated keypoint, in parts of its object's size.
+
+        Shape (n_detections, n_points), float64.
+        """
+        offsets = self.positions[:, None] - self.targets.points[None]
+        return np.linalg.norm(offsets, axis=2) / self.targets.sizes
 
 
 def observed(detections: Detections, keypoint: str, targets: KeypointTargets) -> Observed:
     """Put one keypoint's detections in a photo beside its annotation."""
     mine = detections[detections.keypoint == keypoint]
-    return np.stack([mine.y, mine.x], axis=1), mine.score, targets
+    return Observed(np.stack([mine.y, mine.x], axis=1), mine.score, mine.scale, targets)
 
 
 def precision_recall(photos: Iterable[Observed], criteria: Criteria = Criteria()) -> PrecisionRecall:
@@ -93,9 +118,7 @@ def precision_recall(photos: Iterable[Observed], criteria: Criteria = Criteria()
 
     Parameters
     ----------
-    photos : iterable of (positions, scores, targets)
-        Of each photo: detections, float arrays of shapes (n, 2), (row, col) in pixels, and (n,); and
-        the annotation.
+    photos : iterable of Observed
     criteria : Criteria
 
     Returns
@@ -104,18 +127,16 @@ def precision_recall(photos: Iterable[Observed], criteria: Criteria = Criteria()
     """
     found, false = [np.empty(0)], [np.empty(0)]
     n_keypoints = n_photos = 0
-    for positions, scores, targets in photos:
-        hits, alarms = judge(positions, scores, targets, criteria)
+    for photo in photos:
+        hits, alarms = judge(photo, criteria)
         found.append(hits[np.isfinite(hits)])
-        false.append(scores[alarms])
-        n_keypoints += int(targets.visible.sum())
+        false.append(photo.scores[alarms])
+        n_keypoints += int(photo.targets.visible.sum())
         n_photos += 1
     return _curve(np.concatenate(found), np.concatenate(false), n_keypoints, n_photos)
 
 
-def judge(
-    positions: np.ndarray, scores: np.ndarray, targets: KeypointTargets, criteria: Criteria
-) -> tuple[np.ndarray, np.ndarray]:
+def judge(photo: Observed, criteria: Criteria) -> tuple[np.ndarray, np.ndarray]:
     """Compare one photo's detections of one keypoint with its annotation.
 
     Returns
@@ -125,12 +146,11 @@ def judge(
     alarms : ndarray of shape (n_detections,), bool
         False alarms; none in ignore regions.
     """
-    positions = np.asarray(positions, dtype=np.float64).reshape(-1, 2)
-    offsets = positions[:, None] - targets.points[None]
-    distance = np.linalg.norm(offsets, axis=2) / targets.sizes
+    distance, targets = photo.distances, photo.targets
     near = distance[:, targets.visible] <= criteria.hit
-    hits = np.where(near, scores[:, None], -np.inf).max(axis=0, initial=-np.inf)
-    return hits, (distance >= criteria.miss).all(axis=1) & ~inside_regions(positions, targets.ignore)
+    hits = np.where(near, photo.scores[:, None], -np.inf).max(axis=0, initial=-np.inf)
+    away = (distance >= criteria.miss).all(axis=1)
+    return hits, away & ~inside_regions(photo.positions, targets.ignore)
 
 
 def inside_regions(positions: np.ndarray, regions: np.ndarray) -> np.ndarray:

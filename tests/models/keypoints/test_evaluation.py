@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import ParameterError
-from annealed.models.keypoints.evaluation import Criteria, judge, precision_recall
+from annealed.models.keypoints.detections import join_detections, make_detections
+from annealed.models.keypoints.evaluation import Criteria, Observed, judge, observed, precision_recall
 from annealed.models.keypoints.targets import KeypointTargets
 
 
@@ -17,10 +18,32 @@ def targets(points=(), visible=None, sizes=None, ignore=()):
     )
 
 
-def judged(positions, truth, scores=None):
+def seen(positions, scores, truth):
     positions = np.array(positions, dtype=np.float64).reshape(-1, 2)
-    scores = np.arange(len(positions), 0, -1, dtype=np.float64) if scores is None else np.array(scores)
-    return judge(positions, scores, truth, Criteria())
+    return Observed(positions, np.array(scores, dtype=np.float64), np.ones(len(positions)), truth)
+
+
+def judged(positions, truth, scores=None):
+    scores = np.arange(len(positions), 0, -1) if scores is None else scores
+    return judge(seen(positions, scores, truth), Criteria())
+
+
+def test_observed_takes_one_keypoint_and_turns_x_y_into_row_col():
+    found = join_detections(
+        [
+            make_detections([3, 5], [4, 6], [1, 2], [0.5, 1.5], "chin"),
+            make_detections([7], [8], [3], [9], "eye"),
+        ]
+    )
+    truth = targets([(6, 5), (6, 45)], sizes=[10, 80])
+    photo = observed(found, "chin", truth)
+    np.testing.assert_array_equal(photo.positions, [(6, 5), (4, 3)])
+    np.testing.assert_array_equal(photo.scores, [1.5, 0.5])
+    np.testing.assert_array_equal(photo.scales, [2, 1])
+    assert photo.targets is truth
+    np.testing.assert_allclose(
+        photo.distances, [(0, 0.5), (np.hypot(2, 2) / 10, np.hypot(2, 42) / 80)], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,8 +105,8 @@ def curve():
     second = targets([(50, 50)])
     return precision_recall(
         [
-            (np.array([(50, 50), (200, 50), (50, 257)]), np.array([0.9, 0.8, 0.75]), first),
-            (np.array([(50, 50), (200, 50), (200, 200)]), np.array([0.7, 0.6, 0.6]), second),
+            seen([(50, 50), (200, 50), (50, 257)], [0.9, 0.8, 0.75], first),
+            seen([(50, 50), (200, 50), (200, 200)], [0.7, 0.6, 0.6], second),
         ]
     )
 
@@ -129,12 +152,12 @@ def test_precision_recall_agrees_with_a_loop_over_thresholds():
         )
         near = truth.points + rng.normal(0, 4, (3, 2))
         positions = np.concatenate([near, rng.uniform(0, 200, (5, 2))])
-        photos.append((positions, np.round(rng.normal(size=8), 1), truth))
+        photos.append(seen(positions, np.round(rng.normal(size=8), 1), truth))
     curve = precision_recall(photos)
     for i, threshold in enumerate(curve.threshold):
         found = false = total = 0
-        for positions, scores, truth in photos:
-            kept = positions[scores >= threshold]
+        for photo in photos:
+            truth, kept = photo.targets, photo.positions[photo.scores >= threshold]
             total += truth.visible.sum()
             for point, visible, size in zip(truth.points, truth.visible, truth.sizes, strict=True):
                 found += visible and any(np.hypot(*(p - point)) <= 0.05 * size for p in kept)
