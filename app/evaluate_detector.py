@@ -8,9 +8,10 @@ import typer
 from .arguments import PHOTOS_HELP
 
 if TYPE_CHECKING:
-    from ..datasets.photos import PhotoSet
+    from ..datasets.photos import Photo, PhotoSet
     from ..models.keypoints.detector import KeypointDetector
     from ..models.keypoints.evaluation import Observed, PrecisionRecall
+    from .evaluation_report import Judged
 
 NEAR = 0.1  # the wider radius, in parts of the object's size: found but not well localised
 SURE = 0.9  # precision at which recall is given
@@ -22,7 +23,8 @@ def command(
     data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
     model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
     out: Annotated[
-        Path | None, typer.Option(help="Folder for curves.csv, curves.png and summary.csv.")
+        Path | None,
+        typer.Option(help="Folder for summary.csv, curves.csv, curves.png and report.html, with pictures."),
     ] = None,
     hit: Annotated[float, typer.Option(help="A keypoint is found within this part of the size.")] = 0.05,
     miss: Annotated[float, typer.Option(help="A false alarm is farther than this from every face's.")] = 0.10,
@@ -44,7 +46,7 @@ def command(
     two radii, or in regions that the data says to ignore, count as neither found nor false. Judged are
     the keypoints of faces, whose scores are log-odds; with --raw, and for a model of fewer than three
     keypoints, single detections. Recall and precision are given at even odds, or at each keypoint's
-    threshold.
+    threshold. With --out a report shows the worst misses and false alarms at that threshold.
     """
     from ..datasets.annotations import read_annotations
     from ..datasets.photos import with_sizes
@@ -58,26 +60,29 @@ def command(
     warn_of_problems(photos.problems)
     photos = with_sizes(photos, scale_reference(scale_by))
     raw = raw or detector.face_model is None
-    seen, problems = _observe(detector, photos, raw, LOWEST[raw] if lowest is None else lowest)
+    used, seen, problems = _observe(detector, photos, raw, LOWEST[raw] if lowest is None else lowest)
     warn_of_problems(problems)
     curves = {name: precision_recall(judged, criteria) for name, judged in seen.items()}
     near = {name: precision_recall(judged, wide) for name, judged in seen.items()}
     thresholds = {c.keypoint: c.threshold if raw else EVEN for c in detector.classifiers}
     rows = [_row(name, thresholds[name], curves[name], near[name]) for name in curves]
     print(_table(rows))
-    if out is not None:
-        _write(out, rows, curves)
     n_skipped = len(photos.problems) + len(problems)
-    judged = "single detections" if raw else "keypoints of faces"
-    warn(
-        f"{judged} in {len(photos) - len(problems)} photos" + (f", {n_skipped} problems" if n_skipped else "")
-    )
+    work = f"{'single detections' if raw else 'keypoints of faces'} in {len(used)} photos"
+    if out is not None:
+        from .evaluation_report import Judged
+
+        figure = _write(out, rows, curves)
+        title = f"{Path(model).name} on {data.resolve().name}: {work}"
+        judged = Judged(used, seen, thresholds, criteria, detector.object_px)
+        (out / "report.html").write_text(_render(title, rows, figure, judged), encoding="utf-8")
+    warn(work + (f", {n_skipped} problems" if n_skipped else ""))
 
 
 def _observe(
     detector: "KeypointDetector", photos: "PhotoSet", raw: bool, lowest: float
-) -> tuple[dict[str, list["Observed"]], list[str]]:
-    """Detections beside annotation, of each keypoint that both know; and photos that cannot be used."""
+) -> tuple[list["Photo"], dict[str, list["Observed"]], list[str]]:
+    """Photos that can be used, detections beside annotation of each keypoint that both know, problems."""
     from ..features.errors import DataError
     from ..models.keypoints.evaluation import observed
     from ..models.keypoints.targets import keypoint_targets
@@ -90,7 +95,7 @@ def _observe(
             f"{', '.join(photos.keypoint_names)}"
         )
     seen: dict[str, list[Observed]] = {name: [] for name in names}
-    problems = []
+    used, problems = [], []
     with Bars() as bars:
         for i, photo in enumerate(photos):
             bars.update("detecting", i, len(photos))
@@ -99,13 +104,14 @@ def _observe(
             except DataError as error:
                 problems.append(f"{photo.name}: {error}")
                 continue
+            used.append(photo)
             for name in names:
                 targets = keypoint_targets(photo, photos.keypoint_index(name))
                 seen[name].append(observed(detections, name, targets))
         bars.update("detecting", len(photos), len(photos))
-    if len(problems) == len(photos):
+    if not used:
         raise DataError(f"none of the {len(photos)} photos could be used; the first: {problems[0]}")
-    return seen, problems
+    return used, seen, problems
 
 
 def _row(name: str, threshold: float, curve: "PrecisionRecall", near: "PrecisionRecall") -> dict[str, str]:
@@ -130,7 +136,8 @@ def _table(rows: list[dict[str, str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def _write(out: Path, rows: list[dict[str, str]], curves: dict[str, "PrecisionRecall"]) -> None:
+def _write(out: Path, rows: list[dict[str, str]], curves: dict[str, "PrecisionRecall"]) -> bytes:
+    """Write the tables and the figure; return the figure."""
     import csv
 
     from .figures import plot_curves
@@ -151,4 +158,22 @@ def _write(out: Path, rows: list[dict[str, str]], curves: dict[str, "PrecisionRe
     points = {
         name: [[*pair] for pair in zip(c.recall, c.precision, strict=True)] for name, c in curves.items()
     }
-    (out / "curves.png").write_bytes(plot_curves(points))
+    figure = plot_curves(points)
+    (out / "curves.png").write_bytes(figure)
+    return figure
+
+
+def _render(title: str, rows: list[dict[str, str]], figure: bytes, judged: "Judged") -> str:
+    """The report as a page."""
+    from .evaluation_report import add_errors
+    from .page import Page
+
+    page = Page(
+        title,
+        f"Found: within {judged.criteria.hit:g} of the object's size. False: {judged.criteria.miss:g} or "
+        "more from the keypoint of every object, and in no region that the data says to ignore.",
+    )
+    page.table(list(rows[0]), [list(row.values()) for row in rows])
+    page.picture(figure, "precision over recall, by falling score")
+    add_errors(page, judged)
+    return page.render()

@@ -59,7 +59,7 @@ def draw_detections(
         _circle(canvas, centre, radius, colour)
         if scores:
             place = (int(centre[0] + radius + 2), int(centre[1] - radius))
-            _write(canvas, f"{detections.score[i]:.1f}", place, colour, 0.4)
+            write_text(canvas, f"{detections.score[i]:.1f}", place, colour, 0.4)
     _draw_legend(canvas, [int(np.sum(detections.keypoint == name)) for name in names], names)
     return canvas
 
@@ -82,7 +82,7 @@ def draw_faces(image: np.ndarray, faces: Faces) -> np.ndarray:
         corners = np.rint((faces.boxes[i] + 0.5) * factor - 0.5).astype(int).tolist()
         for width, ink in ((4, (0, 0, 0)), (2, _BOX_COLOUR)):
             cv2.rectangle(canvas, corners[:2], corners[2:], ink, width, cv2.LINE_AA)
-        _write(canvas, f"{faces.scores[i]:.1f}", (corners[0] + 2, corners[1] - 4), _BOX_COLOUR, 0.5)
+        write_text(canvas, f"{faces.scores[i]:.1f}", (corners[0] + 2, corners[1] - 4), _BOX_COLOUR, 0.5)
         radius = max(3.0, 0.05 * faces.sizes[i] * factor)
         for k, (x, y) in enumerate((faces.points[i] + 0.5) * factor - 0.5):
             _circle(canvas, (x, y), radius, COLOURS[k % len(COLOURS)], dot=bool(faces.found[i, k]))
@@ -114,7 +114,7 @@ def _circle(
         cv2.circle(canvas, fixed, 2 * 2**_SHIFT, colour, -1, cv2.LINE_AA, _SHIFT)
 
 
-def _write(canvas: np.ndarray, text: str, place: tuple[int, int], colour: tuple, size: float) -> None:
+def write_text(canvas: np.ndarray, text: str, place: tuple[int, int], colour: tuple, size: float) -> None:
     """Text with a dark rim; thicker letters would not do for that, as OpenCV 5 sets them wider."""
     x, y = place
     for right, down in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
@@ -124,4 +124,4 @@ def _write(canvas: np.ndarray, text: str, place: tuple[int, int], colour: tuple,
 
 def _draw_legend(canvas: np.ndarray, counts: list[int], names: tuple[str, ...]) -> None:
     for i, (name, count) in enumerate(zip(names, counts, strict=True)):
-        _write(canvas, f"{name}: {count}", (8, 18 + 18 * i), COLOURS[i % len(COLOURS)], 0.5)
+        write_text(canvas, f"{name}: {count}", (8, 18 + 18 * i), COLOURS[i % len(COLOURS)], 0.5)

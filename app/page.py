@@ -15,7 +15,7 @@ h1 { font-size: 1.7rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin-t
 p.lead { opacity: .75; margin-top: 0; }
 figure { margin: 0; } figcaption { font-size: .82rem; opacity: .75; }
 img { max-width: 100%; height: auto; border-radius: 4px; background: white; }
-.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 14px; }
+.grid { display: grid; gap: 14px; }
 table { border-collapse: collapse; font-size: .92rem; }
 th, td { padding: .25rem .8rem; border-bottom: 1px solid #8884; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
@@ -42,10 +42,11 @@ class Page:
         """Add one picture, the bytes of a PNG or an RGB array."""
         self._parts.append(_figure(png, caption))
 
-    def pictures(self, pictures: Sequence[tuple[bytes | np.ndarray, str]]) -> None:
-        """Add several pictures with captions, side by side."""
+    def pictures(self, pictures: Sequence[tuple[bytes | np.ndarray, str]], *, width_px: int = 300) -> None:
+        """Add several pictures with captions, side by side, each at least so wide."""
         figures = "".join(_figure(png, caption) for png, caption in pictures)
-        self._parts.append(f'<div class="grid">{figures}</div>')
+        columns = f"grid-template-columns: repeat(auto-fill, minmax({width_px}px, 1fr))"
+        self._parts.append(f'<div class="grid" style="{columns}">{figures}</div>')
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Add a table; the first column holds words, the others numbers."""

@@ -1,4 +1,6 @@
+import base64
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -66,6 +68,34 @@ def test_writes_curves(annealed, model, photo_folder, tmp_path):
         assert picture.width > 100
     with open(tmp_path / "out" / "summary.csv", newline="") as stream:
         assert list(csv.DictReader(stream)) == read_table(result.stdout)
+
+
+def test_writes_a_report_with_the_summary_and_the_worst_errors(annealed, model, photo_folder, tmp_path):
+    result = annealed("evaluate-detector", photo_folder, "--model", model, "--out", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "single detections in 5 photos" in text
+    for row in read_table(result.stdout):
+        assert "".join(f"<td>{cell}</td>" for cell in row.values()) in text
+        n_missed = round(int(row["visible"]) * (1 - float(row["recall"])))
+        n_false = round(5 * float(row["false a photo"]))
+        assert f"{row['keypoint']}: worst misses, {min(n_missed, 12)} of {n_missed}<" in text
+        assert f"{row['keypoint']}: worst false alarms, {min(n_false, 12)} of {n_false}<" in text
+    figure = base64.b64encode((tmp_path / "curves.png").read_bytes()).decode()
+    assert figure in text
+
+
+def test_a_report_numbers_the_photos_that_could_be_read(annealed, model, photo_folder, tmp_path):
+    """At a threshold that nothing reaches all five objects are missed, or four without the first photo."""
+    first = sorted(photo.name for photo in (photo_folder / "images").iterdir())[0]
+    folder = spoil(photo_folder, tmp_path / "d", first)
+    result = annealed("evaluate-detector", folder, "--model", model, "--lowest", "99", "--out", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "chin: worst misses, 4 of 4" in text
+    captions = re.findall(r"<figcaption>(.*?): nothing within", text)
+    others = {photo.name for photo in (photo_folder / "images").iterdir()} - {first}
+    assert set(captions) == others
 
 
 def spoil(photo_folder, folder, name):

@@ -32,6 +32,12 @@ def test_page_holds_its_pictures():
     assert abs(int(np.asarray(picture)[0, 0, 0]) - 200) < 3
 
 
+def test_pictures_state_their_width():
+    page = Page("t", "l")
+    page.pictures([], width_px=123)
+    assert "minmax(123px, 1fr)" in page.render()
+
+
 def test_page_needs_nothing_from_elsewhere():
     assert not re.search(r"(src|href)=\"(?!data:)", make_page())
 
