@@ -3,7 +3,7 @@
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from ..datasets.tracks import Tracks
 from ..datasets.videos import video_frames
-from ..features.errors import DataError
 from .overlay import COLOURS
+from .video_file import VideoFile
 
 UNLABELLED_COLOUR = (150, 150, 150)
 TRAIL = 8  # frames that a track is shown back in time
@@ -175,7 +175,9 @@ def save_overlays(
             for _ in pictures():
                 pass
         else:
-            _write_video(Path(folder) / "overlay.avi", pictures())
+            with VideoFile(Path(folder) / "overlay.avi", FRAMES_PER_SECOND) as overlay:
+                for picture in pictures():
+                    overlay.write(picture)
         _write_picture(Path(folder) / "sheet.png", contact_sheet(kept))
         os.replace(Path(folder) / "sheet.png", sheet)
         if video is not None:
@@ -195,22 +197,6 @@ def contact_sheet(pictures: list[np.ndarray], columns: int = 3) -> np.ndarray:
         top, left = i // columns * (size[1] + gap), i % columns * (size[0] + gap)
         sheet[top : top + size[1], left : left + size[0]] = picture
     return sheet
-
-
-def _write_video(path: Path, pictures: Iterable[np.ndarray]) -> None:
-    writer: cv2.VideoWriter | None = None
-    try:
-        for picture in pictures:
-            if writer is None:
-                height, width = picture.shape[:2]
-                code = cv2.VideoWriter.fourcc(*"MJPG")
-                writer = cv2.VideoWriter(str(path), code, FRAMES_PER_SECOND, (width, height))
-                if not writer.isOpened():
-                    raise DataError(f"{path}: OpenCV cannot write a video here")
-            writer.write(picture[:, :, ::-1])
-    finally:
-        if writer is not None:
-            writer.release()
 
 
 def _write_picture(path: Path, picture: np.ndarray) -> None:
