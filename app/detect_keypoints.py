@@ -1,5 +1,8 @@
-"""`annealed detect-keypoints`: find keypoints in photos."""
+"""`annealed detect-keypoints`: find keypoints in photos and videos."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,10 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ..models.keypoints.detector import KeypointDetector
-    from .detection_files import Found
+    from .detection_files import DetectionWriter
 
 
 class Format(StrEnum):
@@ -22,7 +22,7 @@ class Format(StrEnum):
 
 
 def command(
-    photos: Annotated[list[str], typer.Argument(help="Photos, folders of photos, or patterns.")],
+    inputs: Annotated[list[str], typer.Argument(help="Photos, videos, folders of them, or patterns.")],
     model: Annotated[
         str,
         typer.Option(
@@ -31,7 +31,7 @@ def command(
     ] = "face",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for pictures with the detections drawn in, and for their file."),
+        typer.Option(help="Folder for pictures and videos with the detections drawn in, and for their file."),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Format of the detections.")] = Format.csv,
     raw: Annotated[
@@ -43,70 +43,57 @@ def command(
             help="Lowest score of a face, or of a single detection; by default what training chose."
         ),
     ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Of a video, use each N-th frame only.")] = 1,
 ) -> None:
-    """Find faces (or other objects) and their keypoints in photos; print them, or write them with pictures.
+    """Find faces (or other objects) and their keypoints; print them, or write them with pictures.
 
-    Coordinates are pixels of the photo as a viewer shows it, pixel centres on integers. Scores are log-odds
-    of faces and of their keypoints; a keypoint that is only predicted from the others has none in CSV.
-    A model of fewer than three keypoints finds single detections, as with --raw. A photo that cannot be
-    read is reported and skipped.
+    Coordinates are pixels of the photo or frame as a viewer shows it, pixel centres on integers; frames count
+    from 0. Scores are log-odds of faces and of their keypoints; a keypoint that is only predicted from the
+    others has none in CSV. A model of fewer than three keypoints finds single detections, as with --raw.
+
+    A photo or video that cannot be read is reported and skipped. Videos are read and their detections written
+    frame by frame; Ctrl-C ends the files with what was found by then.
     """
     from ..features.errors import DataError
     from .arguments import load_detector
-    from .detection_files import FORMATS, format_detections
-    from .photo_inputs import find_photos, overlay_names
+    from .detection_run import DetectionRun, Finder
+    from .photo_inputs import check_not_replaced, find_inputs, overlay_names
     from .progress import Bars, warn
+    from .status import ExitStatus, exit_with
 
-    detector = load_detector(model)
-    paths = find_photos(photos)
+    finder = Finder(load_detector(model), threshold, raw)
+    paths = find_inputs(inputs)
+    names = overlay_names(paths)
     if out is not None:
+        check_not_replaced(paths, [out / name for name in names])
         out.mkdir(parents=True, exist_ok=True)
-    results, skipped = [], 0
     with Bars() as bars:
-        for i, (path, name) in enumerate(zip(paths, overlay_names(paths), strict=True)):
-            bars.update("detecting", i, len(paths))
-            try:
-                image, found = _detect(path, detector, threshold, raw)
-            except DataError as error:
-                text = str(error)
-                warn(text if str(path) in text else f"{path}: {text}")
-                skipped += 1
-                continue
-            results.append((str(path), image.shape[:2], found))
-            if out is not None:
-                _save_overlay(out / name, image, found, detector)
-        bars.update("detecting", len(paths), len(paths))
-    if skipped == len(paths):
-        raise DataError(f"none of the {len(paths)} photos could be used")
-    text = format_detections(results, detector.keypoint_names, form.value)
+        run = DetectionRun(finder, paths, every, bars)
+        try:
+            with _writer(out, form, finder.detector.keypoint_names) as writer:
+                for path, name in zip(paths, names, strict=True):
+                    run.detect(path, writer, None if out is None else out / name)
+                if writer.n_pictures == 0:
+                    raise DataError(f"none of the {len(paths)} photos and videos could be used")
+        except KeyboardInterrupt:
+            raise exit_with(f"interrupted; {run.summary()}", ExitStatus.INTERRUPTED) from None
+    warn(run.summary())
+
+
+@contextmanager
+def _writer(out: Path | None, form: Format, keypoints: tuple[str, ...]) -> Iterator["DetectionWriter"]:
+    """What writes detections to stdout, or to a file in a folder."""
+    from .detection_files import SUFFIXES, WRITERS
+    from .whole_file import whole_file
+
     if out is None:
-        print(text, end="")
-    else:
-        (out / f"detections.{FORMATS[form.value]}").write_text(text, encoding="utf-8")
-    n_found = sum(len(found) for _, _, found in results)
-    what = "detections" if raw or detector.face_model is None else "faces"
-    warn(f"{n_found} {what} in {len(results)} photos" + (f", {skipped} skipped" if skipped else ""))
-
-
-def _detect(
-    path: Path, detector: "KeypointDetector", threshold: float | None, raw: bool
-) -> tuple["np.ndarray", "Found"]:
-    from ..datasets.images import read_image
-
-    image = read_image(path)
-    if raw or detector.face_model is None:
-        return image, detector.detect(image, threshold=threshold, raw=True)
-    return image, detector.detect_faces(image, threshold=threshold)
-
-
-def _save_overlay(path: Path, image: "np.ndarray", found: "Found", detector: "KeypointDetector") -> None:
-    from PIL import Image
-
-    from ..models.keypoints.faces import Faces
-    from .overlay import draw_detections, draw_faces
-
-    if isinstance(found, Faces):
-        picture = draw_faces(image, found)
-    else:
-        picture = draw_detections(image, found, detector.keypoint_names, object_px=detector.object_px)
-    Image.fromarray(picture).save(path)
+        with WRITERS[form.value](sys.stdout, keypoints) as writer:
+            yield writer
+        return
+    path = out / f"detections.{SUFFIXES[form.value]}"
+    with (
+        whole_file(path, keep_interrupted=True) as temporary,
+        temporary.open("w", encoding="utf-8") as stream,
+        WRITERS[form.value](stream, keypoints) as writer,
+    ):
+        yield writer

@@ -1,37 +1,154 @@
-"""Detections and faces as CSV, JSON or COCO keypoints."""
+"""Detections and faces as CSV, JSON or COCO keypoints, written picture by picture."""
 
 import csv
-import io
 import json
-from typing import Any, TypeAlias
+import shutil
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
+from typing import Any, TextIO, TypeAlias
 
 from ..models.keypoints.detections import NO_FACE, Detections
 from ..models.keypoints.faces import Faces
 
-CSV_COLUMNS = ("image", "face", "keypoint", "x", "y", "scale", "score")
-FORMATS = {"csv": "csv", "json": "json", "coco": "coco.json"}
+CSV_COLUMNS = ("image", "frame", "face", "keypoint", "x", "y", "scale", "score")
+SUFFIXES = {"csv": "csv", "json": "json", "coco": "coco.json"}
 """Formats, and the ending of a file in each."""
 
 Found: TypeAlias = Detections | Faces
 
-Photo = tuple[str, tuple[int, int], Found]
-"""Name of a photo, its (height, width), and what was found in it: single detections, or faces."""
+_SPOOL_BYTES = 2**20  # what waits for the end of a file beyond this waits on disk
 
 
-def format_detections(photos: list[Photo], names: tuple[str, ...], form: str) -> str:
-    """Return what was found in several photos as the text of one file.
+@dataclass(frozen=True)
+class Picture:
+    """A photo, or a frame of a video, and what was found in it.
+
+    Attributes
+    ----------
+    image : str
+        Name of the photo or video.
+    frame : int or None
+        Number of the frame, from 0; None for a photo.
+    height, width : int
+        Pixels.
+    found : Detections or Faces
+        Single detections, or faces.
+    """
+
+    image: str
+    frame: int | None
+    height: int
+    width: int
+    found: Found
+
+
+class DetectionWriter:
+    """Writes what is found, picture by picture, and nothing before the first one.
+
+    A context manager; the end of the file is written at the end of its block, also after an error.
 
     Parameters
     ----------
-    photos : list of (name, (height, width), Detections or Faces)
+    stream : text stream
+        Stays open.
     names : tuple of str
         The model's keypoints, in its order.
-    form : {"csv", "json", "coco"}
     """
-    if form == "csv":
-        return _csv(photos)
-    document = _coco(photos, names) if form == "coco" else _json(photos)
-    return json.dumps(document, indent=1) + "\n"
+
+    def __init__(self, stream: TextIO, names: tuple[str, ...]) -> None:
+        self.stream = stream
+        self.names = names
+        self.n_pictures = 0
+
+    def __enter__(self) -> "DetectionWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.n_pictures:
+            self._end()
+
+    def write(self, picture: Picture) -> None:
+        """Write what was found in the next picture."""
+        if self.n_pictures == 0:
+            self._begin()
+        self.n_pictures += 1
+        self._add(picture)
+        self.stream.flush()
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _add(self, picture: Picture) -> None:
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Write what closes the file; of some formats nothing does."""
+
+
+class CsvWriter(DetectionWriter):
+    """One line a keypoint; a keypoint that is only predicted has no score, a photo no frame."""
+
+    def _begin(self) -> None:
+        self._rows = csv.DictWriter(self.stream, CSV_COLUMNS, lineterminator="\n", extrasaction="ignore")
+        self._rows.writeheader()
+
+    def _add(self, picture: Picture) -> None:
+        place = {"image": picture.image, "frame": picture.frame}
+        for row in _rows(picture.found):
+            self._rows.writerow({**place, **row, "score": row["score"] if row["found"] else None})
+
+
+class JsonWriter(DetectionWriter):
+    """A list with one object a picture, each on a line of its own."""
+
+    def _begin(self) -> None:
+        self.stream.write("[")
+
+    def _add(self, picture: Picture) -> None:
+        self.stream.write(_list_item(_json(picture), self.n_pictures))
+
+    def _end(self) -> None:
+        self.stream.write("\n]\n")
+
+
+class CocoWriter(DetectionWriter):
+    """COCO keypoints: one annotation a face; a detection that stands alone is an annotation of its own.
+
+    COCO counts from 1 and puts pixel centres at integers, as we do; visibility is 2 where a keypoint was
+    found, 1 where it is only predicted and 0 elsewhere. Frame 12 of a video is the image `clip.mp4#12`.
+    The list of annotations follows that of images, and waits in a temporary file until that is complete.
+    """
+
+    def _begin(self) -> None:
+        self._annotations = SpooledTemporaryFile(_SPOOL_BYTES, "w+", encoding="utf-8")  # noqa: SIM115 (_end closes it)
+        self._n_annotations = 0
+        self.stream.write('{"images": [')
+
+    def _add(self, picture: Picture) -> None:
+        self.stream.write(_list_item(_coco_image(picture, self.n_pictures), self.n_pictures))
+        for annotation in _annotations(picture.found, self.names):
+            self._n_annotations += 1
+            ids = {"id": self._n_annotations, "image_id": self.n_pictures, "category_id": 1}
+            self._annotations.write(_list_item({**ids, **annotation}, self._n_annotations))
+
+    def _end(self) -> None:
+        self.stream.write('\n],\n"annotations": [')
+        with self._annotations as annotations:
+            annotations.seek(0)
+            shutil.copyfileobj(annotations, self.stream)
+        category = {"id": 1, "name": "object", "keypoints": list(self.names), "skeleton": []}
+        self.stream.write(f'\n],\n"categories": [\n{json.dumps(category)}\n]}}\n')
+
+
+WRITERS: dict[str, type[DetectionWriter]] = {"csv": CsvWriter, "json": JsonWriter, "coco": CocoWriter}
+
+
+def _list_item(document: dict[str, Any], number: int) -> str:
+    """The number-th item, from 1, of a JSON list that stands open."""
+    return ("\n" if number == 1 else ",\n") + json.dumps(document)
 
 
 def _rows(found: Found) -> list[dict[str, Any]]:
@@ -51,28 +168,13 @@ def _rows(found: Found) -> list[dict[str, Any]]:
     ]
 
 
-def _csv(photos: list[Photo]) -> str:
-    """One line a keypoint; a keypoint that is only predicted has no score."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    for name, _, found in photos:
-        for row in _rows(found):
-            writer.writerow({"image": name, **row, "score": row["score"] if row["found"] else None})
-    return stream.getvalue()
-
-
-def _json(photos: list[Photo]) -> list[dict[str, Any]]:
-    documents = []
-    for name, (height, width), found in photos:
-        document: dict[str, Any] = {"image": name, "width": width, "height": height}
-        if isinstance(found, Faces):
-            document["faces"] = _faces(found)
-        else:
-            rows = _rows(found)
-            document["detections"] = [{k: v for k, v in row.items() if k != "found"} for row in rows]
-        documents.append(document)
-    return documents
+def _json(picture: Picture) -> dict[str, Any]:
+    document: dict[str, Any] = {"image": picture.image, "frame": picture.frame}
+    document |= {"width": picture.width, "height": picture.height}
+    if isinstance(picture.found, Faces):
+        return {**document, "faces": _faces(picture.found)}
+    rows = [{k: v for k, v in row.items() if k != "found"} for row in _rows(picture.found)]
+    return {**document, "detections": rows}
 
 
 def _faces(faces: Faces) -> list[dict[str, Any]]:
@@ -97,21 +199,13 @@ def _rounded(values: Any, digits: int) -> list[float]:
     return [round(float(value), digits) for value in values]
 
 
-def _coco(photos: list[Photo], names: tuple[str, ...]) -> dict[str, Any]:
-    """COCO keypoints: one annotation a face; a detection that stands alone is an annotation of its own.
-
-    COCO counts from 1 and puts pixel centres at integers, as we do; visibility is 2 where a keypoint was
-    found, 1 where it is only predicted and 0 elsewhere.
-    """
-    images: list[dict[str, Any]] = []
-    annotations: list[dict[str, Any]] = []
-    for image_id, (name, (height, width), found) in enumerate(photos, start=1):
-        images.append({"id": image_id, "file_name": name, "width": width, "height": height})
-        for annotation in _annotations(found, names):
-            ids = {"id": len(annotations) + 1, "image_id": image_id, "category_id": 1}
-            annotations.append({**ids, **annotation})
-    category = {"id": 1, "name": "object", "keypoints": list(names), "skeleton": []}
-    return {"images": images, "annotations": annotations, "categories": [category]}
+def _coco_image(picture: Picture, image_id: int) -> dict[str, Any]:
+    """COCO's entry of a picture; names are unique, as each stands for one image."""
+    size = {"width": picture.width, "height": picture.height}
+    if picture.frame is None:
+        return {"id": image_id, "file_name": picture.image, **size}
+    name = f"{picture.image}#{picture.frame}"
+    return {"id": image_id, "file_name": name, "video": picture.image, "frame": picture.frame, **size}
 
 
 def _annotations(found: Found, names: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -1,50 +1,103 @@
-"""Photos named on the command line: files, folders and globs."""
+"""Photos and videos named on the command line: files, folders and globs."""
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..datasets.images import EXTENSIONS
+import numpy as np
+
+from ..datasets import images, videos
+from ..datasets.images import read_image
+from ..datasets.videos import stated_length, video_frames
 from ..features.errors import DataError
 
+ACCEPTED = images.EXTENSIONS + videos.EXTENSIONS
 
-def find_photos(inputs: Sequence[str]) -> list[Path]:
-    """List the photos that the inputs name, each once, in their order.
 
-    A folder stands for the pictures directly in it, by name; a pattern with `*`, `?` or `[` that is no
-    file for what it matches.
+def find_inputs(inputs: Sequence[str]) -> list[Path]:
+    """List the photos and videos that the inputs name, each once, in their order.
+
+    A folder stands for the photos and videos directly in it, by name; a pattern with `*`, `?` or `[` that
+    is no file for what it matches.
 
     Raises
     ------
     DataError
-        If an input matches nothing, or a folder holds no picture.
+        If an input matches nothing, or a folder holds neither photo nor video.
     """
     found: dict[Path, None] = {}
     for text in inputs:
         path = Path(text)
         if path.is_dir():
-            photos = sorted(p for p in path.iterdir() if p.suffix.lower() in EXTENSIONS and p.is_file())
-            if not photos:
-                raise DataError(f"{path}: no picture in this folder (accepted: {', '.join(EXTENSIONS)})")
+            paths = sorted(p for p in path.iterdir() if p.suffix.lower() in ACCEPTED and p.is_file())
+            if not paths:
+                raise DataError(f"{path}: no photo or video in this folder (accepted: {', '.join(ACCEPTED)})")
         elif not path.exists() and glob.has_magic(text):
-            photos = [Path(match) for match in sorted(glob.glob(text)) if Path(match).is_file()]
-            if not photos:
+            paths = [Path(match) for match in sorted(glob.glob(text)) if Path(match).is_file()]
+            if not paths:
                 raise DataError(f"{text}: matches no file")
         else:
-            photos = [path]
-        found.update(dict.fromkeys(photos))
+            paths = [path]
+        found.update(dict.fromkeys(paths))
     return list(found)
 
 
-def overlay_names(photos: Sequence[Path]) -> list[str]:
-    """Return a file name for the overlay of each photo, no two alike."""
+def is_video(path: Path) -> bool:
+    """Tell videos from photos by the ending of their name."""
+    return path.suffix.lower() in videos.EXTENSIONS
+
+
+def pictures_of(path: Path, every: int = 1) -> Iterator[tuple[int | None, np.ndarray]]:
+    """Yield the pictures of a photo or video, (H, W, 3) uint8 RGB, one in memory at a time.
+
+    With each comes the number of its frame, from 0; None for a photo. Of a video, frames 0, `every`,
+    2 * `every`, ... are taken.
+
+    Raises
+    ------
+    DataError
+        If the photo, or the first frame of the video, cannot be read.
+    """
+    if not is_video(path):
+        yield None, read_image(path)
+        return
+    for i, frame in enumerate(video_frames(path, step=every)):
+        yield i * every, frame
+
+
+def n_expected(path: Path, every: int = 1) -> int:
+    """Return how many pictures `pictures_of` should yield by the video's header; 1 if there is no telling."""
+    if not is_video(path):
+        return 1
+    try:
+        return max(1, -(-stated_length(path) // every))
+    except DataError:
+        return 1
+
+
+def overlay_names(paths: Sequence[Path]) -> list[str]:
+    """Return a file name for the overlay of each input, a picture or a video, no two stems alike."""
     names: list[str] = []
     taken: set[str] = set()
-    for photo in photos:
-        name, n = f"{photo.stem}.png", 1
-        while name.lower() in taken:
+    for path in paths:
+        stem, n = path.stem, 1
+        while stem.lower() in taken:
             n += 1
-            name = f"{photo.stem}-{n}.png"
-        taken.add(name.lower())
-        names.append(name)
+            stem = f"{path.stem}-{n}"
+        taken.add(stem.lower())
+        names.append(stem + (".avi" if is_video(path) else ".png"))
     return names
+
+
+def check_not_replaced(paths: Sequence[Path], overlays: Sequence[Path]) -> None:
+    """Refuse to write overlays over inputs.
+
+    Raises
+    ------
+    DataError
+        If one of the overlays would be the file of an input.
+    """
+    inputs = {path.resolve() for path in paths}
+    for overlay in overlays:
+        if overlay.resolve() in inputs:
+            raise DataError(f"{overlay}: the overlay would replace this input; choose another folder")

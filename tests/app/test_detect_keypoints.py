@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from annealed.app.detection_run import Finder
+from annealed.app.overlay import draw_faces
+from annealed.app.video_file import VideoFile
 from annealed.datasets.images import read_image
 from annealed.datasets.keypoint_csv import load_keypoints
 from annealed.datasets.photos import with_sizes
 from annealed.datasets.samples import KEYPOINT_NAMES, load_astronaut
+from annealed.datasets.videos import frame_rate, video_frames
 from annealed.models import FSARegressor
 from annealed.models.estimators.persistence import save
 from annealed.models.store import load_model
@@ -32,13 +36,13 @@ def rows_of(text):
 def test_detect_keypoints_prints_what_detect_finds(annealed, model, photo):
     result = annealed("detect-keypoints", photo, "--model", model, "--threshold", "-0.5")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[0] == "image,face,keypoint,x,y,scale,score"
+    assert result.stdout.splitlines()[0] == "image,frame,face,keypoint,x,y,scale,score"
     found = load_model(model).detect(read_image(photo), threshold=-0.5)
     rows = rows_of(result.stdout)
     assert len(rows) == len(found) > 0
     for i, row in enumerate(rows):
         assert row["image"] == str(photo)
-        assert row["face"] == ""
+        assert row["frame"] == row["face"] == ""
         assert row["keypoint"] == found.keypoint[i]
         numbers = [float(row[name]) for name in ("x", "y", "scale", "score")]
         expected = [found.x[i], found.y[i], found.scale[i], found.score[i]]
@@ -141,11 +145,13 @@ def check_refused(result, message):
 
 def test_detect_keypoints_no_photo_usable(annealed, model, tmp_path):
     result = annealed("detect-keypoints", tmp_path / "a.png", tmp_path / "b.png", "--model", model)
-    check_refused(result, "none of the 2 photos could be used")
+    check_refused(result, "none of the 2 photos and videos could be used")
 
 
 def test_detect_keypoints_empty_folder_and_pattern(annealed, model, tmp_path):
-    check_refused(annealed("detect-keypoints", tmp_path, "--model", model), "no picture in this folder")
+    check_refused(
+        annealed("detect-keypoints", tmp_path, "--model", model), "no photo or video in this folder"
+    )
     check_refused(annealed("detect-keypoints", tmp_path / "*.jpg", "--model", model), "matches no file")
 
 
@@ -218,6 +224,145 @@ def test_detect_keypoints_draws_faces(annealed, face_model, photo, tmp_path):
     assert read_image(tmp_path / f"{photo.stem}.png").shape == (600, 660, 3)
     coco = json.loads((tmp_path / "detections.coco.json").read_text())
     assert all(len(a["bbox"]) == 4 for a in coco["annotations"])
+
+
+@pytest.fixture
+def clip(photo, tmp_path):
+    """Six frames at 12 a second: the photo, from frame 4 on upside down."""
+    image = read_image(photo)
+    with VideoFile(tmp_path / "clip.avi", 12) as video:
+        for i in range(6):
+            video.write(image if i < 4 else image[::-1])
+    return tmp_path / "clip.avi"
+
+
+def test_detect_keypoints_in_a_video_are_those_of_its_frames(annealed, model, clip):
+    result = annealed("detect-keypoints", clip, "--model", model, "--threshold", "-0.5")
+    assert result.exit_code == 0, result.stderr
+    detector = load_model(model)
+    expected = []
+    for i, frame in enumerate(video_frames(clip)):
+        found = detector.detect(frame, threshold=-0.5)
+        expected += [(str(clip), str(i), name) for name in found.keypoint]
+    rows = rows_of(result.stdout)
+    assert [(row["image"], row["frame"], row["keypoint"]) for row in rows] == expected
+    assert {row["frame"] for row in rows} >= {"0", "1", "2", "3"}
+    assert f"{len(rows)} detections in 6 frames of 1 videos" in result.stderr
+
+
+def test_detect_keypoints_writes_the_overlay_of_a_video_as_a_video(annealed, face_model, clip, tmp_path):
+    out = tmp_path / "out"
+    result = annealed("detect-keypoints", clip, "--model", face_model, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert {p.name for p in out.iterdir()} == {"clip.avi", "detections.csv"}
+    assert frame_rate(out / "clip.avi") == pytest.approx(12)
+    drawn = list(video_frames(out / "clip.avi"))
+    assert [frame.shape for frame in drawn] == [(600, 660, 3)] * 6
+    plain = next(video_frames(clip))
+    expected = draw_faces(plain, load_model(face_model).detect_faces(plain)).astype(int)
+    enlarged = plain.repeat(3, axis=0).repeat(3, axis=1)
+    marks = np.abs(expected - enlarged).max(axis=2) > 100
+    assert marks.sum() > 500
+    assert np.abs(drawn[0] - expected)[marks].mean() < 40  # JPEG blurs the colours of thin lines
+
+
+def test_detect_keypoints_every_nth_frame_at_the_same_pace(annealed, model, clip, tmp_path):
+    out = tmp_path / "out"
+    options = ["--model", model, "--every", "2", "--out", out, "--format", "json"]
+    result = annealed("detect-keypoints", clip, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "cannot be decoded" not in result.stderr
+    assert [document["frame"] for document in json.loads((out / "detections.json").read_text())] == [0, 2, 4]
+    assert len(list(video_frames(out / "clip.avi"))) == 3
+    assert frame_rate(out / "clip.avi") == pytest.approx(6)
+    assert annealed("detect-keypoints", clip, "--every", "0").exit_code == 2
+
+
+def test_detect_keypoints_in_photos_and_videos_together(annealed, model, photo, clip, tmp_path):
+    (tmp_path / "clip.png").write_bytes(photo.read_bytes())
+    (tmp_path / "empty.mp4").write_bytes(b"")
+    (tmp_path / "words.webm").write_text("hello")
+    out = tmp_path / "out"
+    options = ["--model", model, "--out", out, "--format", "coco"]
+    result = annealed("detect-keypoints", tmp_path, tmp_path / "gone.mov", *options)
+    assert result.exit_code == 0, result.stderr
+    for name in ("empty.mp4", "words.webm", "gone.mov"):
+        assert sum(name in line for line in result.stderr.splitlines()) == 1
+    assert "in 1 photos and 6 frames of 1 videos, 3 skipped" in result.stderr
+    assert {p.name for p in out.iterdir()} == {"clip.avi", "clip-2.png", "detections.coco.json"}
+    images = json.loads((out / "detections.coco.json").read_text())["images"]
+    names = [f"{clip}#{i}" for i in range(6)]
+    assert [image["file_name"] for image in images] == [*names, str(tmp_path / "clip.png")]
+
+
+def test_detect_keypoints_reports_a_video_that_ends_early(annealed, model, clip):
+    *whole, last = clip.read_bytes().split(b"00dc", 4)
+    clip.write_bytes(b"00dc".join([*whole, last[:3]]))
+    result = annealed("detect-keypoints", clip, "--model", model)
+    assert result.exit_code == 0, result.stderr
+    n = len(list(video_frames(clip)))
+    warning, summary = result.stderr.splitlines()
+    assert f"clip.avi: cannot be decoded from frame {n} on; {n} of 6 frames used" in warning
+    assert f"in {n} frames of 1 videos" in summary
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "coco"])
+def test_detect_keypoints_interrupted_keeps_what_was_found(
+    annealed, model, clip, tmp_path, form, monkeypatch
+):
+    whole = annealed("detect-keypoints", clip, "--model", model, "--format", form).stdout
+    find, n_calls = Finder.find, iter(range(6))
+
+    def find_three(self, image):
+        if next(n_calls) == 3:
+            raise KeyboardInterrupt
+        return find(self, image)
+
+    monkeypatch.setattr(Finder, "find", find_three)
+    out = tmp_path / "out"
+    result = annealed("detect-keypoints", clip, "--model", model, "--format", form, "--out", out)
+    assert result.exit_code == 130
+    assert "annealed: interrupted; " in result.stderr
+    assert "in 3 frames of 1 videos" in result.stderr
+    (path,) = out.glob("detections.*")
+    assert {p.name for p in out.iterdir()} == {"clip.avi", path.name}
+    assert len(list(video_frames(out / "clip.avi"))) == 3
+    if form == "csv":
+        assert whole.startswith(path.read_text())
+        assert {row["frame"] for row in rows_of(path.read_text())} == {"0", "1", "2"}
+    elif form == "json":
+        assert json.loads(path.read_text()) == json.loads(whole)[:3]
+    else:
+        assert json.loads(path.read_text())["images"] == json.loads(whole)["images"][:3]
+
+
+def test_detect_keypoints_that_fails_leaves_the_files_of_before(
+    annealed, model, photo, tmp_path, monkeypatch
+):
+    (tmp_path / "detections.csv").write_text("before")
+
+    def broken(self, image, found):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Finder, "draw", broken)
+    result = annealed("detect-keypoints", photo, "--model", model, "--out", tmp_path)
+    check_refused(result, "disk full")
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"detections.csv": "before"}
+
+
+def test_detect_keypoints_never_replaces_an_input(annealed, model, clip):
+    before = clip.read_bytes()
+    result = annealed("detect-keypoints", clip, "--model", model, "--out", clip.parent)
+    check_refused(result, "clip.avi: the overlay would replace this input")
+    assert clip.read_bytes() == before
+
+
+def test_detect_keypoints_no_video_usable(annealed, model, tmp_path):
+    (tmp_path / "a.mp4").write_text("hello")
+    out = tmp_path / "out"
+    result = annealed("detect-keypoints", tmp_path / "a.mp4", "--model", model, "--out", out)
+    check_refused(result, "none of the 1 photos and videos could be used")
+    assert list(out.iterdir()) == []
 
 
 def test_detect_keypoints_finds_the_astronaut_with_the_model_that_ships(annealed, tmp_path):
