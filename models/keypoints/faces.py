@@ -205,7 +205,7 @@ class FaceModel:
         octaves = np.sum(evidence.octaves**2, axis=1) / n_found
         angles = np.minimum(squared_angles(poses, self.shape.prior), 2 * _FARTHEST)
         unsure = np.minimum(evidence.unsure, _MOST_UNSURE).mean(axis=1)
-        return np.column_stack([own.reshape(len(own), -1), angles, octaves, unsure])
+        return np.column_stack([own.reshape(len(own), self.keypoint_weights.size), angles, octaves, unsure])
 
     def log_odds(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
         """Log-odds of faces with these poses, (n,)."""

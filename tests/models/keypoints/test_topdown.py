@@ -110,6 +110,14 @@ def test_detect_raw_is_what_a_model_without_faces_finds(detector, photo):
     assert raw.found.all()
 
 
+def test_a_picture_with_nothing_in_it_has_no_faces(detector, aligning):
+    grey = np.full((60, 80, 3), 128, np.uint8)
+    for each in (detector, aligning):
+        never = tuple(replace(c, intercept=-100.0) for c in each.classifiers)
+        assert len(replace(each, classifiers=never).detect_faces(grey)) == 0
+        assert len(replace(each, classifiers=never).detect(grey)) == 0
+
+
 def test_detect_faces_without_a_face_model(detector, photo):
     with pytest.raises(DataError, match="finds single keypoints only"):
         replace(detector, face_model=None).detect_faces(photo)
