@@ -19,7 +19,7 @@ from .nms import Suppression, suppress
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
 from .refinement import OffsetRegressor, refine
 from .scan import FoundWindows, scan_photo
-from .topdown import BELOW, FLOOR, MARGIN, faces_of, gather_evidence
+from .topdown import BELOW, FLOOR, faces_of, gather_evidence
 
 KIND = "keypoint-detector"
 
@@ -186,16 +186,16 @@ class KeypointDetector:
         elif not np.isfinite(threshold):
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
         single = self.detections_for_faces(levels, exact=exact, parallel=parallel)
-        poses, evidence = self.gather_faces(single, levels, self.face_model, threshold - MARGIN)
+        poses, evidence = self.gather_faces(single, levels, self.face_model)
         faces = faces_of(poses, evidence, self.face_model, self.keypoint_names, self.object_px)
         return faces[faces.scores >= threshold]
 
     def gather_faces(
-        self, single: Detections, levels: Sequence[Level], model: FaceModel, lowest: float
+        self, single: Detections, levels: Sequence[Level], model: FaceModel
     ) -> tuple[np.ndarray, Evidence]:
         """Poses of a photo that may be faces, and the evidence for them, from single detections."""
         return gather_evidence(
-            single, levels, self.classifiers, self.refiners, model, self.object_px, self.suppression, lowest
+            single, levels, self.classifiers, self.refiners, model, self.object_px, self.suppression
         )
 
     def detect_levels(
@@ -210,11 +210,14 @@ class KeypointDetector:
         if threshold is not None and not np.isfinite(threshold):
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
         floors = [c.threshold if threshold is None else threshold for c in self.classifiers]
-        return self._single(levels, floors, exact=exact, parallel=parallel, refiners=self.refiners)
+        return self._single(
+            levels, self.classifiers, floors, exact=exact, parallel=parallel, refiners=self.refiners
+        )
 
     def _single(
         self,
         levels: Sequence[Level],
+        classifiers: Sequence[KeypointClassifier],
         floors: Sequence[float],
         *,
         exact: bool,
@@ -222,9 +225,9 @@ class KeypointDetector:
         refiners: Sequence[OffsetRegressor] = (),
     ) -> Detections:
         """Single detections down to the floors, at exact places if refiners are given."""
-        found = scan_photo(levels, self.classifiers, floors, exact=exact, sparse=not exact, parallel=parallel)
+        found = scan_photo(levels, classifiers, floors, exact=exact, sparse=not exact, parallel=parallel)
         parts: list[Detections] = []
-        for classifier, windows in zip(self.classifiers, found, strict=True):
+        for classifier, windows in zip(classifiers, found, strict=True):
             x, y, scale, score = _photo_columns(levels, windows)
             x, y, scale, score = suppress(x, y, scale, score, WINDOW_PX, self.suppression)
             if refiners:
@@ -236,8 +239,10 @@ class KeypointDetector:
         self, levels: Sequence[Level], *, exact: bool = False, parallel: bool = True
     ) -> Detections:
         """Single detections that faces are made of: also weak ones, not refined."""
-        floors = [max(FLOOR, classifier.threshold - BELOW) for classifier in self.classifiers]
-        return self._single(levels, floors, exact=exact, parallel=parallel)
+        anchors = self.face_model.anchors if self.face_model is not None else ()
+        scanned = [self.classifiers[k] for k in anchors] or self.classifiers
+        floors = [max(FLOOR, classifier.threshold - BELOW) for classifier in scanned]
+        return self._single(levels, scanned, floors, exact=exact, parallel=parallel)
 
     def with_thresholds(self, thresholds: Sequence[float]) -> "KeypointDetector":
         """Return the detector with other detection thresholds, one a keypoint."""

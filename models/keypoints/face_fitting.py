@@ -1,10 +1,12 @@
 """Learn a face model: the shape from annotations, and how to weigh evidence from detections in photos.
 
-Faces are gathered from photos with crude weights, told apart by their annotation, and logistic
-regressions say what each kind of evidence is worth; once more with the weights learned.
+Poses are chosen in photos with crude weights and told apart by the annotation, and a logistic regression
+says what each kind of evidence for a pose is worth. With these weights they are chosen again, their
+keypoints are looked for and aligned, and other regressions say what that evidence is worth.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from ...features.errors import DataError
+from ...features.pyramid import Level
 from .alignment import AlignmentStage
 from .detections import Detections
 from .detector import KeypointDetector
 from .evaluation import inside_regions
 from .faces import Evidence, FaceModel
-from .hypotheses import join_evidence
+from .hypotheses import best_hypotheses, candidates_of, join_evidence
 from .poses import LOG_SIZE, project
 from .shape import RigidShape
 from .targets import AnnotatedPhoto
@@ -33,9 +36,7 @@ HIT, MISS = 0.05, 0.10
 """A keypoint of a face is right up to the first distance, wrong from the second on."""
 
 LOWEST = -6.0
-"""Log-odds down to which faces are gathered to learn from."""
-
-N_PASSES = 2
+"""Log-odds down to which poses are chosen with crude weights, to learn from."""
 
 _CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
 _CRUDE_POSE = -0.1, -0.5, -10.0
@@ -43,6 +44,7 @@ _CRUDE_INTERCEPT = -4.0
 _FEWEST = 5  # examples of either class
 _PENALTY = 1.0
 
+Gathered = Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]
 Gather = Callable[[FaceModel], Iterable[tuple[AnnotatedPhoto, np.ndarray, Evidence]]]
 """Given a model, yields photos with the poses that may be faces in them and the evidence."""
 
@@ -63,6 +65,7 @@ def with_face_model(
     looked_at: Sequence[AnnotatedPhoto],
     columns: Sequence[int],
     stages: tuple[AlignmentStage, ...] = (),
+    anchors: tuple[int, ...] = (),
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> KeypointDetector:
     """Give a detector a face model.
@@ -78,27 +81,38 @@ def with_face_model(
         The detector's keypoints in the annotation.
     stages : tuple of AlignmentStage
         Stay only if no fewer keypoints are right with them.
+    anchors : tuple of int
+        Keypoints that photos are scanned for; none stands for all.
     report : callable
         Told (done, total) photos.
     """
     single: dict[int, Detections] = {}
     variants = [(), stages] if stages else [()]
-    n_steps = len(variants) * N_PASSES * len(looked_at)
+    n_steps = (1 + len(variants)) * len(looked_at)
     steps = iter(range(n_steps))
+    crude = replace(crude_model(shape), anchors=anchors)
+    scanning = replace(detector, face_model=crude)
 
-    def gather(model: FaceModel) -> Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]:
+    def photos() -> Iterator[tuple[int, list[Level]]]:
         for i, photo in enumerate(looked_at):
             report(next(steps), n_steps)
-            try:
-                levels = detector.pyramid.levels(photo.read())
-            except DataError:
-                continue
-            if i not in single:
-                single[i] = detector.detections_for_faces(levels)
-            yield photo, *detector.gather_faces(single[i], levels, model, LOWEST)
+            with suppress(DataError):
+                yield i, detector.pyramid.levels(photo.read())
 
+    def propose(model: FaceModel) -> Gathered:
+        for i, levels in photos():
+            single[i] = scanning.detections_for_faces(levels)
+            candidates = candidates_of(single[i], detector.keypoint_names, detector.object_px)
+            yield looked_at[i], *best_hypotheses(candidates, model, LOWEST)
+
+    def gather(model: FaceModel) -> Gathered:
+        for i, levels in photos():
+            yield looked_at[i], *detector.gather_faces(single[i], levels, model)
+
+    proposal, _ = fit_face_model(crude, propose, columns)
     fitted = [
-        fit_face_model(replace(crude_model(shape), stages=variant), gather, columns) for variant in variants
+        fit_face_model(replace(crude, proposal=proposal, stages=variant), gather, columns)
+        for variant in variants
     ]
     model, _ = max(reversed(fitted), key=lambda result: result[1])
     return replace(detector, face_model=model)
@@ -135,14 +149,11 @@ def fit_face_model(model: FaceModel, gather: Gather, columns: Sequence[int]) -> 
     model : FaceModel
         With the weights that it had where there are too few examples of either kind.
     n_right : int
-        Keypoints that are in the right place in true faces, in the last pass.
+        Keypoints that are in the right place in true faces.
     """
-    n_right = 0
-    for _ in range(N_PASSES):
-        examples = _label(gather(model), model, columns)
-        n_right = 0 if examples is None else int(np.sum(examples.point[examples.face == 1] == 1))
-        model = fit_weights(model, examples)
-    return model, n_right
+    examples = _label(gather(model), model, columns)
+    n_right = 0 if examples is None else int(np.sum(examples.point[examples.face == 1] == 1))
+    return fit_weights(model, examples), n_right
 
 
 def _label(
@@ -186,8 +197,7 @@ def label_faces(
     unclear = inside_regions(middle[:, 0], photo.ignore) | (~usable).any()
     other = (mean >= OTHER).all(axis=1) & ~unclear
     face = np.where(same, 1, np.where(other, 0, -1))
-    places = np.where(evidence.found[..., None], evidence.points, seen)
-    distance = np.linalg.norm(places[:, None] - truth[None], axis=3) / sizes[:, None]
+    distance = np.linalg.norm(evidence.points[:, None] - truth[None], axis=3) / sizes[:, None]
     hit = ((distance <= HIT) & photo.visible[:, columns]).any(axis=1)
     far = np.where(np.isfinite(distance), distance, np.inf)
     miss = (far >= MISS).all(axis=1) & (face != -1)[:, None]

@@ -1,6 +1,7 @@
 """Face models as the arrays of a model file."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +30,7 @@ def pack_face_model(model: FaceModel | None) -> dict[str, np.ndarray]:
         "face_point_weights": model.point_weights,
         "face_intercept_threshold": np.array([model.intercept, model.threshold]),
         **_pack_stages(model.stages),
+        **_pack_proposal(model),
     }
 
 
@@ -45,7 +47,7 @@ def unpack_face_model(file: ModelFile, n_keypoints: int) -> FaceModel | None:
         prior = AnglePrior(array("face_angles", 3), array("face_angle_covariance", 3, 3))
         shape = RigidShape(array("face_shape", n, 3), array("face_shape_spread", n), prior)
         intercept, threshold = array("face_intercept_threshold", 2).tolist()
-        return FaceModel(
+        model = FaceModel(
             shape,
             array("face_spread", n),
             intercept,
@@ -55,9 +57,32 @@ def unpack_face_model(file: ModelFile, n_keypoints: int) -> FaceModel | None:
             threshold,
             _unpack_stages(file, n),
         )
+        if "face_anchors" not in file.arrays:
+            return model
+        proposal = replace(
+            model,
+            intercept=float(array("face_proposal_intercept", 1)[0]),
+            keypoint_weights=array("face_proposal_keypoint_weights", n, N_KEYPOINT_TERMS),
+            pose_weights=array("face_proposal_pose_weights", N_POSE_TERMS),
+            stages=(),
+        )
+        anchors = file.array("face_anchors", dtype=np.int64, shape=(None,))
+        return replace(model, anchors=tuple(anchors.tolist()), proposal=proposal)
     except DataError as error:
         text = str(error)
         raise DataError(text if text.startswith("model file") else f"model file: {text}") from None
+
+
+def _pack_proposal(model: FaceModel) -> dict[str, np.ndarray]:
+    """The anchors, and the weights that choose poses by them."""
+    if model.proposal is None:
+        return {}
+    return {
+        "face_anchors": np.array(model.anchors, dtype=np.int64),
+        "face_proposal_intercept": np.array([model.proposal.intercept]),
+        "face_proposal_keypoint_weights": model.proposal.keypoint_weights,
+        "face_proposal_pose_weights": model.proposal.pose_weights,
+    }
 
 
 def _pack_stages(stages: Sequence[AlignmentStage]) -> dict[str, np.ndarray]:

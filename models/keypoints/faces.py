@@ -158,6 +158,10 @@ class FaceModel:
     stages : tuple of AlignmentStage
         How the keypoints of a face are moved to their exact places; none for a model that leaves them
         where they were detected.
+    anchors : tuple of int
+        Keypoints that photos are scanned for; the others are only looked for in faces.
+    proposal : FaceModel or None
+        Weighs the detections of the anchors alone, to choose poses; None: this model does that too.
     """
 
     shape: RigidShape
@@ -168,6 +172,8 @@ class FaceModel:
     point_weights: np.ndarray
     threshold: float
     stages: tuple[AlignmentStage, ...] = ()
+    anchors: tuple[int, ...] = ()
+    proposal: "FaceModel | None" = None
 
     def __post_init__(self) -> None:
         n = len(self.shape.points)
@@ -185,6 +191,8 @@ class FaceModel:
                 )
         if not (self.spread > 0).all():
             raise DataError("face model: spread must be above 0")
+        if len(set(self.anchors)) != len(self.anchors) or not set(self.anchors) <= set(range(n)):
+            raise DataError(f"face model: anchors must be different keypoints 0..{n - 1}, got {self.anchors}")
         if any(len(stage.intercept) != 2 * n for stage in self.stages):
             raise DataError(f"face model: a stage of alignment does not move {n} keypoints")
         if not np.isfinite([self.intercept, self.threshold]).all():

@@ -15,9 +15,16 @@ from .nms import Suppression
 from .poses import ANGLES, LOG_SIZE, project
 from .refinement import OffsetRegressor, refine
 
-FLOOR, BELOW = 0.0, 2.5
+FLOOR, BELOW = 0.0, 1.0
 """Faces are made of single detections that score at least the first, and at most the second less than their
 keypoint's threshold: lower ones are many and take long to scan for."""
+
+N_ANCHORS = 4
+"""Photos are scanned for so many keypoints, those that are detected best; the others are looked for in faces.
+Weak detectors take the longest to scan and mislead the choice of poses."""
+
+LEAST_LIKELY = -4.0
+"""Log-odds that a pose must have by the detections of the anchors alone."""
 
 LOOK_RADIUS = 0.2
 """A missing keypoint is looked for within this part of the size around its prediction."""
@@ -31,9 +38,6 @@ SEE_RADIUS = 0.06
 LOOK_FLOOR = -1.0
 """Windows that score less are no sign of a keypoint: a margin loss ignores such negatives."""
 
-MARGIN = 3.0
-"""How far below the threshold, in log-odds, a face may be before it is looked at again."""
-
 
 def gather_evidence(
     detections: Detections,
@@ -43,7 +47,6 @@ def gather_evidence(
     model: FaceModel,
     object_px: float,
     suppression: Suppression,
-    lowest: float,
 ) -> tuple[np.ndarray, Evidence]:
     """Choose the poses of a photo that may be faces, and gather all evidence for them.
 
@@ -62,8 +65,6 @@ def gather_evidence(
         Size of the object in pixels of a window.
     suppression : Suppression
         How windows that agree are averaged.
-    lowest : float
-        Log-odds that a face must have before it is looked at again.
 
     Returns
     -------
@@ -71,7 +72,8 @@ def gather_evidence(
     evidence : Evidence
     """
     names = tuple(classifier.keypoint for classifier in classifiers)
-    poses, evidence = best_hypotheses(candidates_of(detections, names, object_px), model, lowest)
+    candidates = candidates_of(detections, names, object_px)
+    poses, evidence = best_hypotheses(candidates, model.proposal or model, LEAST_LIKELY)
     if len(poses):
         for k, classifier in enumerate(classifiers):
             _look_again(k, poses, evidence, levels, classifier, model, object_px, suppression)

@@ -46,6 +46,7 @@ from .refinement_fitting import (
 )
 from .shape import RigidShape, estimate_shape
 from .targets import AnnotatedPhoto, TargetRule, keypoint_targets
+from .topdown import N_ANCHORS
 from .validation import VALIDATION_FLOOR, summarise
 
 Report = Callable[[str, int, int], None]
@@ -245,9 +246,10 @@ class _Trainer:
             "validation": validation,
         }
         detector = detector.with_thresholds([summary["threshold"] for summary in validation])
-        return replace(self._with_faces(detector), metadata=metadata)
+        anchors = _best_keypoints([summary["average_precision"] for summary in validation])
+        return replace(self._with_faces(detector, anchors), metadata=metadata)
 
-    def _with_faces(self, detector: KeypointDetector) -> KeypointDetector:
+    def _with_faces(self, detector: KeypointDetector, anchors: tuple[int, ...]) -> KeypointDetector:
         """Add the top-down step, whose weights are learned on photos that the classifiers do not know."""
         columns = list(self.keypoints.values())
         shape = estimate_shape([self.photos[i] for i in self.training], columns)
@@ -262,6 +264,7 @@ class _Trainer:
                 [self.photos[i] for i in looked_at],
                 columns,
                 stages,
+                anchors,
                 lambda done, total: self.report("faces", done, total),
             )
 
@@ -492,6 +495,14 @@ class _Trainer:
 def _mean_precision(validation: Sequence[dict[str, Any]]) -> float:
     """Average precision on the held-out photos, averaged over the keypoints."""
     return float(np.mean([summary["average_precision"] for summary in validation]))
+
+
+def _best_keypoints(precision: Sequence[float]) -> tuple[int, ...]:
+    """The keypoints with the highest average precision, ascending; all if there are no photos to judge by."""
+    if not any(precision):
+        return tuple(range(len(precision)))
+    best = np.argsort(-np.array(precision), kind="stable")[:N_ANCHORS]
+    return tuple(sorted(best.tolist()))
 
 
 def _growing_batches(n: int) -> Iterator[tuple[int, int]]:

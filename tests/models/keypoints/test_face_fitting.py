@@ -161,6 +161,7 @@ def test_with_face_model_gives_a_detector_faces(make_classifier, annotated):
     assert learned.face_model.shape.points.shape == (3, 3)
     assert learned.classifiers == detector.classifiers
     assert told == [(i, 6) for i in range(6)]
+    assert learned.face_model.proposal.stages == ()
     learned.detect_faces(annotated[0].read())
 
 
@@ -175,7 +176,7 @@ def test_with_face_model_keeps_stages_that_do_no_harm(make_classifier, annotated
         np.full(6, push),
     )  # fmt: skip
 
-    def gather_faces(self, single, levels, model, lowest):
+    def gather_faces(self, single, levels, model):
         poses = np.array([pose_at(40, 40, 25)])
         return poses, evidence_at(poses, shift=0.3 * bool(model.stages and push))
 

@@ -7,6 +7,7 @@ from safetensors.numpy import load_file, save_file
 
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.windows import cut_windows
+from annealed.models.keypoints import topdown
 from annealed.models.keypoints.alignment import AlignmentStage
 from annealed.models.keypoints.detections import join_detections, make_detections
 from annealed.models.keypoints.detector import KeypointDetector
@@ -28,6 +29,12 @@ def face_model():
     return crude_model(RigidShape(SHAPE, np.full(3, 0.03), AnglePrior(np.zeros(3), np.eye(3) * 0.05)))
 
 
+@pytest.fixture(autouse=True)
+def every_pose_is_likely(monkeypatch):
+    """Random classifiers find no faces; the rules hold for any poses."""
+    monkeypatch.setattr(topdown, "LEAST_LIKELY", -30.0)
+
+
 @pytest.fixture
 def detector(make_classifier, face_model):
     """Three keypoints with random classifiers."""
@@ -47,7 +54,7 @@ def test_a_missing_keypoint_is_looked_for_in_all_windows_near(detector, face_mod
             for p, name in ((left, "left"), (right, "right"))
         ]
     )
-    poses, evidence = detector.gather_faces(single, levels, face_model, -20.0)
+    poses, evidence = detector.gather_faces(single, levels, face_model)
     assert len(poses) == 1
     found = [(-np.inf, 0.0, 0.0, 0.0)]
     for level in levels:
@@ -80,7 +87,7 @@ def test_a_keypoint_outside_the_photo_is_predicted(detector, face_model, photo):
             for x, name in ((20.0, "left"), (45.0, "right"))
         ]
     )
-    _, evidence = detector.gather_faces(single, levels, face_model, -20.0)
+    _, evidence = detector.gather_faces(single, levels, face_model)
     assert evidence.found[0].tolist() == [True, True, False]
     assert evidence.points[0, 2, 1] > photo.shape[0]
 
@@ -163,7 +170,7 @@ def test_aligned_keypoints_are_scored_where_they_end(aligning, photo):
     """The best window near an aligned keypoint, found by a loop, is the evidence for it."""
     levels = aligning.pyramid.levels(photo)
     single = aligning.detections_for_faces(levels)
-    poses, evidence = aligning.gather_faces(single, levels, aligning.face_model, -30.0)
+    poses, evidence = aligning.gather_faces(single, levels, aligning.face_model)
     assert len(poses) > 1
     assert (evidence.unsure > 0).all()
     i = int(np.flatnonzero(evidence.found[:, 1])[0])
@@ -191,6 +198,34 @@ def test_save_and_load_keep_the_stages(aligning, photo, tmp_path):
     one, other = (d.detect_faces(photo, threshold=-30.0) for d in (aligning, again))
     np.testing.assert_array_equal(one.points, other.points)
     np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_only_anchors_are_scanned_and_the_others_looked_for(aligning, photo, tmp_path):
+    crude = aligning.face_model
+    detector = replace(aligning, face_model=replace(crude, anchors=(0, 2), proposal=crude))
+    single = detector.detections_for_faces(detector.pyramid.levels(photo))
+    assert set(single.keypoint) == {"left", "chin"}
+    faces = detector.detect_faces(photo, threshold=-30.0)
+    assert len(faces) > 0
+    assert faces.found[:, 1].any()
+    detector.save(tmp_path / "m.safetensors")
+    again = load_model(tmp_path / "m.safetensors")
+    assert again.face_model.anchors == (0, 2)
+    np.testing.assert_array_equal(again.detect_faces(photo, threshold=-30.0).scores, faces.scores)
+
+
+def test_the_proposal_chooses_poses_and_the_model_scores_them(aligning, photo):
+    """A proposal that finds nothing likely leaves no faces, whatever the model would say."""
+    strict = replace(aligning.face_model, intercept=-1000.0)
+    detector = replace(aligning, face_model=replace(aligning.face_model, proposal=strict))
+    assert len(aligning.detect_faces(photo, threshold=-100.0)) > 0
+    assert len(detector.detect_faces(photo, threshold=-100.0)) == 0
+
+
+@pytest.mark.parametrize("anchors", [(0, 0), (3,), (-1,)])
+def test_face_model_refuses_anchors(aligning, anchors):
+    with pytest.raises(DataError, match="anchors must be different keypoints"):
+        replace(aligning.face_model, anchors=anchors)
 
 
 def test_face_model_needs_stages_of_its_keypoints(aligning):
@@ -241,7 +276,7 @@ def test_faces_in_clutter_keep_the_rules(detector, face_model, photo):
     """No detection lies far from its prediction, keypoints not found are at it, and faces do not overlap."""
     levels = detector.pyramid.levels(photo)
     single = detector.detections_for_faces(levels)
-    poses, evidence = detector.gather_faces(single, levels, face_model, -30.0)
+    poses, evidence = detector.gather_faces(single, levels, face_model)
     places, size = project(poses, SHAPE), np.exp(poses[:, LOG_SIZE, None])
     away = np.linalg.norm(evidence.points - places, axis=2)
     assert (away <= RADIUS * size).all()

@@ -18,7 +18,7 @@ from annealed.models.keypoints.detector import PyramidRule
 from annealed.models.keypoints.fitting import FitRule
 from annealed.models.keypoints.refinement_fitting import RefineRule
 from annealed.models.keypoints.targets import TargetRule
-from annealed.models.keypoints.training import TrainingRule, train_detector, training_pool
+from annealed.models.keypoints.training import TrainingRule, _best_keypoints, train_detector, training_pool
 
 RULE = TrainingRule(
     rounds=2,
@@ -252,3 +252,9 @@ def test_training_pool_draws_haar_and_keeps_hog():
 def test_training_rule_refuses(option, message):
     with pytest.raises(ParameterError, match=message):
         TrainingRule(**option)
+
+
+def test_the_best_keypoints_are_scanned():
+    assert _best_keypoints([0.7, 0.1, 0.5, 0.6, 0.2, 0.6]) == (0, 2, 3, 5)
+    assert _best_keypoints([0.3, 0.2, 0.1]) == (0, 1, 2)
+    assert _best_keypoints([0.0] * 7) == tuple(range(7))  # no held-out photos
