@@ -1,7 +1,7 @@
 """How responses and gradients are computed from each kind of data."""
 
 from .base import Block, Design, ResidentDesign
-from .binned import BinnedDesign, encode, knot_means, response_tables
+from .binned import BinnedDesign, centred, encode, knot_means, response_tables
 from .blocks import BlockDesign, OnDemandDesign, column_moments
 from .dense import DenseDesign
 from .sparse import SparseDesign
@@ -15,6 +15,7 @@ __all__ = [
     "OnDemandDesign",
     "ResidentDesign",
     "SparseDesign",
+    "centred",
     "column_moments",
     "encode",
     "knot_means",

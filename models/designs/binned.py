@@ -87,6 +87,18 @@ def response_tables(values: np.ndarray) -> np.ndarray:
     return tables
 
 
+def centred(knots: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Take each response's mean over the training rows off it, so that the intercept carries the level.
+
+    Parameters
+    ----------
+    knots : ndarray of shape (n_outputs, n_features, n_bins + 1), float
+    means : ndarray of shape (n_features, n_bins + 1), float64
+        Means of the basis functions.
+    """
+    return knots - np.einsum("ojk,jk->oj", knots, means)[:, :, None]
+
+
 def knot_means(codes: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
     """Return the mean of each basis function over the rows, shape (n_features, n_bins + 1).
 

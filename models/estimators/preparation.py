@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ...features.errors import ParameterError
 from ..annealing import Annealed
-from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, encode, knot_means
+from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, centred, encode, knot_means
 from ..designs.base import REASSOCIATE
 from ..responses import LinearModel, Model, PiecewiseModel, is_sparse
 
@@ -90,8 +90,7 @@ def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins
     means = knot_means(codes, n_bins, weight[order] * (len(weight) / weight.sum()))
 
     def to_model(result: Annealed) -> PiecewiseModel:
-        level = np.einsum("ojk,jk->oj", result.beta, means[result.kept])
-        values = result.beta - level[:, :, None]
+        values = centred(result.beta, means[result.kept])
         return PiecewiseModel(result.kept, low[result.kept], high[result.kept], values, result.intercept)
 
     return Prepared(order, lambda: BinnedDesign(codes, n_bins, means), to_model)

@@ -10,7 +10,7 @@ from ...features.pyramid import Level, gaussian_pyramid
 from ...features.threads import in_threads
 from ...features.windows import PATCH_PX, WindowPool
 from ..annealing import Progress, anneal
-from ..designs.binned import BinnedDesign
+from ..designs.binned import BinnedDesign, centred
 from ..losses import SquaredError
 from ..penalties import SecondDifference
 from ..schedules import InverseSchedule
@@ -261,13 +261,12 @@ def _fit_stage(
         callback=callback,
     )
     kept = result.kept
-    level = np.einsum("ojk,jk->oj", result.beta, means[kept])
     return AlignmentStage(
         object_px=object_px,
         pool=pool[kept % m],
         window=kept // m,
         low=low[kept],
         high=high[kept],
-        knots=(unit * (result.beta - level[:, :, None])).astype(np.float32),
+        knots=(unit * centred(result.beta, means[kept])).astype(np.float32),
         intercept=unit * result.intercept,
     )

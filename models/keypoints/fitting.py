@@ -8,6 +8,7 @@ import numpy as np
 from ...features.errors import DataError, ParameterError
 from ...features.windows import WindowPool
 from ..annealing import Progress, Trace, anneal
+from ..designs.binned import centred
 from ..designs.windows import WindowsDesign
 from ..estimators.classifier import LOSSES
 from ..penalties import SecondDifference
@@ -143,14 +144,12 @@ def fit_classifier(
             batch_size=-(-len(labels) // rule.n_batches),
             callback=callback,
         )
-    # each response has mean zero over the examples, so that the intercept carries the level
-    level = np.einsum("jk,jk->j", result.beta[0], means[result.kept])
     unordered = KeypointClassifier(
         keypoint=keypoint,
         pool=pool[result.kept],
         low=low[result.kept],
         high=high[result.kept],
-        knots=(result.beta[0] - level[:, None]).astype(np.float32),
+        knots=centred(result.beta, means[result.kept])[0].astype(np.float32),
         intercept=float(result.intercept[0]),
         floors=np.empty(0, dtype=np.float32),
         rejection=np.empty((0, len(result.kept)), dtype=np.float32),

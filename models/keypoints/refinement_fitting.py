@@ -9,6 +9,7 @@ from ...features.errors import ParameterError
 from ...features.pyramid import Level
 from ...features.windows import PATCH_PX, WindowPool, cut_windows
 from ..annealing import Progress, anneal
+from ..designs.binned import centred
 from ..designs.windows import WindowsDesign
 from ..losses import SquaredError
 from ..penalties import SecondDifference
@@ -134,11 +135,10 @@ def fit_offsets(
         callback=callback,
     )
     kept = result.kept
-    level = np.einsum("ojk,jk->oj", result.beta, means[kept])
     return OffsetRegressor(
         pool=pool[kept],
         low=low[kept],
         high=high[kept],
-        knots=(unit * (result.beta - level[:, :, None])).astype(np.float32),
+        knots=(unit * centred(result.beta, means[kept])).astype(np.float32),
         intercept=unit * result.intercept,
     )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annealed.models.designs import BinnedDesign, encode, knot_means, response_tables
+from annealed.models.designs import BinnedDesign, centred, encode, knot_means, response_tables
 from annealed.models.designs.binned import code_positions
 
 
@@ -97,3 +97,13 @@ def test_constant_feature_responds_nothing(rng):
     beta[0, 0] = 0
     np.testing.assert_allclose(design.response(beta, np.zeros(1), 0, 30), 0, atol=1e-12)
     np.testing.assert_allclose(design.gradient(rng.standard_normal((1, 30)), 0, 30)[0, 1], 0, atol=1e-12)
+
+
+def test_centred_responses_have_mean_zero(rng):
+    codes = rng.integers(0, 256, size=(3, 50), dtype=np.uint8)
+    knots = rng.normal(size=(2, 3, 5))
+    shifted = centred(knots, knot_means(codes, 4))
+    for output in shifted:
+        for table, row in zip(response_tables(output), codes, strict=True):
+            assert table[row].mean() == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(np.diff(shifted, axis=2), np.diff(knots, axis=2))
