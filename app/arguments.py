@@ -1,5 +1,6 @@
 """What several commands' arguments stand for."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..features.errors import DataError, ParameterError
@@ -8,7 +9,14 @@ PHOTOS_HELP = (
     "Annotated photos: a folder with keypoints.csv, or any annotation that `annealed convert` reads."
 )
 
+RULES = "auto", "size", "box"
+SCALE_BY_HELP = (
+    "Size of an object: 'auto', 'size' (annotated), 'box', 'shape' (of a rigid 3-D shape fitted to all its "
+    "keypoints), or two keypoints with a comma."
+)
+
 if TYPE_CHECKING:
+    from ..datasets.photos import PhotoSet
     from ..models.keypoints.detector import KeypointDetector
 
 
@@ -31,11 +39,26 @@ def keypoint_names(text: str) -> list[str]:
     return names
 
 
+def sized(photos: "PhotoSet", scale_by: str) -> "PhotoSet":
+    """Set the size of every object as --scale-by says."""
+    from ..datasets.photos import with_sizes
+    from ..models.keypoints.shape_sizes import fitted_sizes
+
+    if scale_by != "shape":
+        return with_sizes(photos, scale_reference(scale_by))
+    photos = with_sizes(photos)
+    pairs = zip(photos.photos, fitted_sizes(photos.photos), strict=True)
+    return replace(photos, photos=tuple(replace(photo, sizes=sizes) for photo, sizes in pairs))
+
+
 def scale_reference(text: str) -> str | tuple[str, str]:
     """Read the value of --scale-by: a rule's name, or two keypoints with a comma between them."""
-    if "," not in text:
+    if text in RULES:
         return text
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names) or names[0] == names[1]:
-        raise ParameterError(f"--scale-by is {text!r}; accepted are two keypoints with a comma between them")
+        raise ParameterError(
+            f"--scale-by is {text!r}; accepted are {', '.join(RULES)}, shape, or two keypoints with a comma "
+            "between them"
+        )
     return names[0], names[1]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import PHOTOS_HELP
+from .arguments import PHOTOS_HELP, SCALE_BY_HELP
 
 if TYPE_CHECKING:
     from ..datasets.photos import Photo, PhotoSet
@@ -35,10 +35,7 @@ def command(
         float | None,
         typer.Option(help="Lowest score of a face, or of a single detection, that is looked at; -6 and 0."),
     ] = None,
-    scale_by: Annotated[
-        str,
-        typer.Option(help="Size of an object: 'auto', 'size' (annotated), 'box', or two keypoints."),
-    ] = "auto",
+    scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
 ) -> None:
     """Measure a detector by the criteria of section 3.3: one line a keypoint, and curves.
 
@@ -49,16 +46,15 @@ def command(
     threshold. With --out a report shows the worst misses and false alarms at that threshold.
     """
     from ..datasets.annotations import read_annotations
-    from ..datasets.photos import with_sizes
     from ..models.keypoints.evaluation import Criteria, precision_recall
-    from .arguments import load_detector, scale_reference
+    from .arguments import load_detector, sized
     from .progress import warn, warn_of_problems
 
     criteria, wide = Criteria(hit, miss), Criteria(max(hit, NEAR), max(miss, NEAR))
     detector = load_detector(model)
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
-    photos = with_sizes(photos, scale_reference(scale_by))
+    photos = sized(photos, scale_by)
     raw = raw or detector.face_model is None
     used, seen, problems = _observe(detector, photos, raw, LOWEST[raw] if lowest is None else lowest)
     warn_of_problems(problems)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import PHOTOS_HELP
+from .arguments import PHOTOS_HELP, SCALE_BY_HELP
 
 if TYPE_CHECKING:
     from ..models.keypoints.training import TrainingResult, TrainingRule
@@ -62,12 +62,7 @@ def command(
             help="Features of each stage that moves all keypoints of a face to their place; 0: none."
         ),
     ] = 300,
-    scale_by: Annotated[
-        str,
-        typer.Option(
-            help="Size of an object: 'auto', 'size' (annotated), 'box', or two keypoints with a comma."
-        ),
-    ] = "auto",
+    scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
     size_range: Annotated[
         str, typer.Option(help="Sizes, in pixels of a pyramid level, at which positives are cut.")
     ] = "20,40",
@@ -80,10 +75,9 @@ def command(
     run continues with --resume to the same model.
     """
     from ..datasets.annotations import read_annotations
-    from ..datasets.photos import with_sizes
     from ..models.keypoints.checkpoints import RunFolder
     from ..models.keypoints.training import train_detector
-    from .arguments import keypoint_names, scale_reference
+    from .arguments import keypoint_names, sized
     from .progress import Bars, warn, warn_of_problems
     from .status import ExitStatus, exit_with
 
@@ -94,7 +88,7 @@ def command(
     rule = replace(rule, refine=replace(rule.refine, k=refine), align=replace(rule.align, k=align))
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
-    photos = with_sizes(photos, scale_reference(scale_by))
+    photos = sized(photos, scale_by)
     columns = {name: photos.keypoint_index(name) for name in names}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
     with Bars() as bars:

@@ -128,7 +128,10 @@ def test_bad_input(annealed, model, photo_folder, tmp_path):
     check_refused(run(tmp_path / "none"), "none")
     check_refused(run(photo_folder, tmp_path / "none.safetensors"), "none.safetensors")
     check_refused(run(photo_folder, model, "--hit", "0.2"), "criteria must be 0 < hit <= miss")
-    check_refused(run(photo_folder, model, "--scale-by", "a,b,c"), "accepted are two keypoints")
+    check_refused(
+        run(photo_folder, model, "--scale-by", "a,b,c"),
+        "accepted are auto, size, box, shape, or two keypoints",
+    )
     other = tmp_path / "estimator.safetensors"
     X = np.random.default_rng(0).standard_normal((30, 4))
     save(FSARegressor(k=2, n_iter=20).fit(X, X[:, 1]), other)

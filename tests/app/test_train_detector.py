@@ -134,8 +134,8 @@ def test_train_detector_unknown_keypoint(train, photo_folder):
         (["--size-range", "40,20"], "size_range_px must be two ascending"),
         (["--size-range", "900,990"], "chin: no positive; on the photos the objects are"),
         (["--scale-by", "left_eye_center,beard"], "'beard' is not annotated"),
-        (["--scale-by", "a,b,c"], "accepted are two keypoints"),
-        (["--scale-by", "height"], "scale reference must be"),
+        (["--scale-by", "a,b,c"], "accepted are auto, size, box, shape, or two keypoints"),
+        (["--scale-by", "height"], "accepted are auto, size, box, shape, or two keypoints"),
         (["--resume"], "no run to resume"),
     ],
 )
