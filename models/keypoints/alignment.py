@@ -81,6 +81,12 @@ class AlignmentStage:
         tables = np.stack([response_tables(knots) for knots in self.knots], axis=2)
         return tables.astype(np.float32)
 
+    @cached_property
+    def _by_window(self) -> list[tuple[int, np.ndarray, WindowPool]]:
+        """Each window that is looked at, with the numbers of its features and their pool."""
+        numbers = [np.flatnonzero(self.window == number) for number in range(int(self.window.max()) + 1)]
+        return [(i, mine, self.pool[mine]) for i, mine in enumerate(numbers) if len(mine)]
+
     def offsets(self, patches: np.ndarray) -> np.ndarray:
         """Return where the keypoints are, seen from the middles of the windows.
 
@@ -95,9 +101,8 @@ class AlignmentStage:
             Across and down the upright face, in parts of its size.
         """
         out = np.tile(self.intercept, (patches.shape[1], 1))
-        for number in np.unique(self.window).tolist():
-            mine = np.flatnonzero(self.window == number)
-            codes = self.pool[mine].codes(patches[number], self.low[mine], self.high[mine])
+        for number, mine, pool in self._by_window:
+            codes = pool.codes(patches[number], self.low[mine], self.high[mine])
             for f, code in zip(mine.tolist(), codes, strict=True):
                 out += self._tables[f, code]
         return out.reshape(len(out), len(self.intercept) // 2, 2)
