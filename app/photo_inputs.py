@@ -89,15 +89,15 @@ def overlay_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def check_not_replaced(paths: Sequence[Path], overlays: Sequence[Path]) -> None:
-    """Refuse to write overlays over inputs.
+def check_not_replaced(paths: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """Refuse to write results over inputs.
 
     Raises
     ------
     DataError
-        If one of the overlays would be the file of an input.
+        If one of the outputs would be the file of an input.
     """
     inputs = {path.resolve() for path in paths}
-    for overlay in overlays:
-        if overlay.resolve() in inputs:
-            raise DataError(f"{overlay}: the overlay would replace this input; choose another folder")
+    for output in outputs:
+        if output.resolve() in inputs:
+            raise DataError(f"{output}: results would replace this input; choose another folder")

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from .progress import Bars
 
 
+ENDINGS = ".tracks.csv", ".candidates.csv", ".candidates.json", ".png", ".avi"
+"""Of the files that are written for each input."""
+
+
 def command(
     inputs: Annotated[
         list[Path], typer.Argument(help="Videos, or tracks: Hopkins 155 and similar .mat, .npz, .csv.")
@@ -38,21 +42,23 @@ def command(
     from ..models.motion import MotionRanker
     from ..models.store import load_model
     from .motion_files import read_input, summary_text
-    from .photo_inputs import overlay_names
+    from .photo_inputs import check_not_replaced, overlay_names
     from .progress import Bars, warn
 
     ranker = load_model(model)
     if not isinstance(ranker, MotionRanker):
         raise DataError(f"{model}: holds a {type(ranker).__name__}, not a ranker of segmentations")
+    names = [Path(name).stem for name in overlay_names(inputs)]
+    check_not_replaced(inputs, [out / f"{name}{end}" for name in names for end in ENDINGS])
     out.mkdir(parents=True, exist_ok=True)
     documents: list[dict[str, Any]] = []
     with Bars() as bars:
-        for path, picture in zip(inputs, overlay_names(inputs), strict=True):
+        for path, name in zip(inputs, names, strict=True):
             try:
                 source = read_input(
                     path, n_points=points, first_frame=start, n_frames=frames, report=bars.update
                 )
-                document = _segment(source, motions, ranker, out, Path(picture).stem, bars)
+                document = _segment(source, motions, ranker, out, name, bars)
             except AnnealedError as error:
                 text = str(error)
                 warn(text if str(path) in text else f"{path}: {text}")

@@ -353,7 +353,7 @@ def test_detect_keypoints_that_fails_leaves_the_files_of_before(
 def test_detect_keypoints_never_replaces_an_input(annealed, model, clip):
     before = clip.read_bytes()
     result = annealed("detect-keypoints", clip, "--model", model, "--out", clip.parent)
-    check_refused(result, "clip.avi: the overlay would replace this input")
+    check_refused(result, "clip.avi: results would replace this input")
     assert clip.read_bytes() == before
 
 

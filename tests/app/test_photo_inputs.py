@@ -130,5 +130,5 @@ def test_overlays_must_not_replace_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inputs = [Path("a.avi"), Path("b.png")]
     check_not_replaced(inputs, [tmp_path / "out" / "a.avi", tmp_path / "a.png"])
-    with pytest.raises(DataError, match=r"b\.png: the overlay would replace"):
+    with pytest.raises(DataError, match=r"b\.png: results would replace"):
         check_not_replaced(inputs, [tmp_path / "out" / "a.avi", tmp_path / "b.png"])

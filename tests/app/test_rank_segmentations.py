@@ -129,6 +129,15 @@ def test_videos_are_tracked_and_drawn(annealed, ranker, video, tmp_path):
     assert read_csv_tracks(out / "clip.tracks.csv").labels.max() == 1
 
 
+def test_a_video_is_not_replaced_by_its_overlay(annealed, ranker, video, tmp_path):
+    own = tmp_path / "own.avi"
+    own.write_bytes(video.read_bytes())
+    result = annealed("rank-segmentations", own, "--motions", 2, "--model", ranker, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "own.avi: results would replace this input" in result.stderr
+    assert own.read_bytes() == video.read_bytes()
+
+
 def test_part_of_a_video(annealed, ranker, video, tmp_path):
     options = ["--start", 2, "--frames", 5, "--points", 60]
     result = annealed(
