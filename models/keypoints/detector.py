@@ -191,11 +191,11 @@ class KeypointDetector:
         return faces[faces.scores >= threshold]
 
     def gather_faces(
-        self, single: Detections, levels: Sequence[Level], model: FaceModel
+        self, single: Detections, levels: Sequence[Level], model: FaceModel, lowest: float | None = None
     ) -> tuple[np.ndarray, Evidence]:
         """Poses of a photo that may be faces, and the evidence for them, from single detections."""
         return gather_evidence(
-            single, levels, self.classifiers, self.refiners, model, self.object_px, self.suppression
+            single, levels, self.classifiers, self.refiners, model, self.object_px, self.suppression, lowest
         )
 
     def detect_levels(

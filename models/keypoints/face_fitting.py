@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from ...features.errors import DataError
 from ...features.pyramid import Level
@@ -36,13 +35,14 @@ HIT, MISS = 0.05, 0.10
 """A keypoint of a face is right up to the first distance, wrong from the second on."""
 
 LOWEST = -6.0
-"""Log-odds down to which poses are chosen with crude weights, to learn from."""
+"""Log-odds down to which poses are chosen to learn from: what is unlikely is the example of no face."""
 
 _CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
-_CRUDE_POSE = -0.1, -0.5, -10.0
+_CRUDE_POSE = -0.1, -0.5, -0.5
 _CRUDE_INTERCEPT = -4.0
 _FEWEST = 5  # examples of either class
 _PENALTY = 1.0
+_LEAST_SCALE = 0.3  # of a term: what hardly varies in the examples must not decide about others
 
 Gathered = Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]
 Gather = Callable[[FaceModel], Iterable[tuple[AnnotatedPhoto, np.ndarray, Evidence]]]
@@ -107,7 +107,7 @@ def with_face_model(
 
     def gather(model: FaceModel) -> Gathered:
         for i, levels in photos():
-            yield looked_at[i], *detector.gather_faces(single[i], levels, model)
+            yield looked_at[i], *detector.gather_faces(single[i], levels, model, LOWEST)
 
     proposal, _ = fit_face_model(crude, propose, columns)
     fitted = [
@@ -127,7 +127,7 @@ def crude_model(shape: RigidShape) -> FaceModel:
         _CRUDE_INTERCEPT,
         np.tile(_CRUDE, (n, 1)).astype(np.float64),
         np.array(_CRUDE_POSE),
-        np.tile([[-3.0, 0.5, 0, -0.1, -10.0], [-1.0, 0.5, 0.5, -0.1, -10.0]], (n, 1, 1)).transpose(1, 0, 2),
+        np.tile([[-3.0, 0.5, 0, -0.1, -0.5], [-1.0, 0.5, 0.5, -0.1, -0.5]], (n, 1, 1)).transpose(1, 0, 2),
         0.0,
     )
 
@@ -236,7 +236,7 @@ def _logistic(terms: np.ndarray, labels: np.ndarray) -> tuple[float, np.ndarray]
     """Intercept and factors, None with too few examples of either class."""
     if min(np.sum(labels == 1), np.sum(labels == 0)) < _FEWEST:
         return None
-    scaler = StandardScaler().fit(terms)
-    fitted = LogisticRegression(C=_PENALTY, max_iter=1000).fit(scaler.transform(terms), labels)
-    weights = fitted.coef_[0] / scaler.scale_
-    return float(fitted.intercept_[0] - weights @ scaler.mean_), weights
+    mean, scale = terms.mean(axis=0), np.maximum(terms.std(axis=0), _LEAST_SCALE)
+    fitted = LogisticRegression(C=_PENALTY, max_iter=1000).fit((terms - mean) / scale, labels)
+    weights = fitted.coef_[0] / scale
+    return float(fitted.intercept_[0] - weights @ mean), weights

@@ -126,7 +126,8 @@ N_POSE_TERMS = 3
 N_POINT_TERMS = 5
 _FARTHEST = 9.0  # squared residuals, in spreads, count no more beyond
 _SCORES = -3.0, 12.0  # nor do scores outside
-_MOST_UNSURE = 0.3
+_UNSURE_UNIT = 0.05  # parts of the size
+_MOST_UNSURE = 6.0  # such units count no more beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +150,10 @@ class FaceModel:
     keypoint_weights : ndarray of shape (n_keypoints, 3), float64
         Factors of 1, score, and squared distance over squared spread of a found keypoint.
     pose_weights : ndarray of shape (3,), float64
-        Factors of the squared angles, the squared octaves, and the mean of `Evidence.unsure`.
+        Factors of the squared angles, the squared octaves, and the mean of `Evidence.unsure` (in 0.05).
     point_weights : ndarray of shape (2, n_keypoints, 5), float64
-        Factors of 1, face log-odds, score, squared distance, and `Evidence.unsure`, for keypoints that
-        were not found (first) and that were.
+        Factors of 1, face log-odds, score, squared distance, and `Evidence.unsure` (in 0.05), for
+        keypoints that were not found (first) and that were.
     threshold : float
         Lowest log-odds of a face that is reported.
     stages : tuple of AlignmentStage
@@ -212,7 +213,7 @@ class FaceModel:
         n_found = np.maximum(found.sum(axis=1), 1)
         octaves = np.sum(evidence.octaves**2, axis=1) / n_found
         angles = np.minimum(squared_angles(poses, self.shape.prior), 2 * _FARTHEST)
-        unsure = np.minimum(evidence.unsure, _MOST_UNSURE).mean(axis=1)
+        unsure = _bounded(evidence.unsure).mean(axis=1)
         return np.column_stack([own.reshape(len(own), self.keypoint_weights.size), angles, octaves, unsure])
 
     def log_odds(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
@@ -226,13 +227,18 @@ class FaceModel:
         face = np.broadcast_to(faces[:, None], found.shape)
         score = found * np.clip(evidence.score, *_SCORES)
         residual = self.squared_residuals(poses, evidence)
-        unsure = np.minimum(evidence.unsure, _MOST_UNSURE)
+        unsure = _bounded(evidence.unsure)
         return np.stack([np.ones_like(found), face, score, residual, unsure], axis=2)
 
     def point_log_odds(self, poses: np.ndarray, evidence: Evidence, faces: np.ndarray) -> np.ndarray:
         """Log-odds of the keypoints of faces with these log-odds, (n, n_keypoints)."""
         either = np.einsum("nkt,fkt->fnk", self.point_terms(poses, evidence, faces), self.point_weights)
         return np.where(evidence.found, either[1], either[0])
+
+
+def _bounded(unsure: np.ndarray) -> np.ndarray:
+    """How unsure alignments are, in units of the hit radius of the paper's criteria."""
+    return np.minimum(unsure / _UNSURE_UNIT, _MOST_UNSURE)
 
 
 def squared_angles(poses: np.ndarray, prior: AnglePrior) -> np.ndarray:

@@ -47,6 +47,7 @@ def gather_evidence(
     model: FaceModel,
     object_px: float,
     suppression: Suppression,
+    lowest: float | None = None,
 ) -> tuple[np.ndarray, Evidence]:
     """Choose the poses of a photo that may be faces, and gather all evidence for them.
 
@@ -65,6 +66,8 @@ def gather_evidence(
         Size of the object in pixels of a window.
     suppression : Suppression
         How windows that agree are averaged.
+    lowest : float, optional
+        Log-odds that a pose must have by the detections alone; `LEAST_LIKELY` by default.
 
     Returns
     -------
@@ -73,7 +76,9 @@ def gather_evidence(
     """
     names = tuple(classifier.keypoint for classifier in classifiers)
     candidates = candidates_of(detections, names, object_px)
-    poses, evidence = best_hypotheses(candidates, model.proposal or model, LEAST_LIKELY)
+    poses, evidence = best_hypotheses(
+        candidates, model.proposal or model, LEAST_LIKELY if lowest is None else lowest
+    )
     if len(poses):
         for k, classifier in enumerate(classifiers):
             _look_again(k, poses, evidence, levels, classifier, model, object_px, suppression)

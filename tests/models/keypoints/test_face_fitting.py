@@ -176,7 +176,7 @@ def test_with_face_model_keeps_stages_that_do_no_harm(make_classifier, annotated
         np.full(6, push),
     )  # fmt: skip
 
-    def gather_faces(self, single, levels, model):
+    def gather_faces(self, single, levels, model, lowest):
         poses = np.array([pose_at(40, 40, 25)])
         return poses, evidence_at(poses, shift=0.3 * bool(model.stages and push))
 

@@ -21,8 +21,8 @@ def model():
         spread=np.full(3, 0.1),
         intercept=-5.0,
         keypoint_weights=np.array([[1.0, 2.0, -0.5], [0.5, 1.0, -0.25], [0.0, 1.0, 0.0]]),
-        pose_weights=np.array([-0.1, -1.0, -30.0]),
-        point_weights=np.array([[[-2.0, 0.5, 0, -3.0, -10.0]] * 3, [[-1.0, 0.5, 2.0, -1.0, -20.0]] * 3]),
+        pose_weights=np.array([-0.1, -1.0, -1.5]),
+        point_weights=np.array([[[-2.0, 0.5, 0, -3.0, -0.5]] * 3, [[-1.0, 0.5, 2.0, -1.0, -1.0]] * 3]),
     )
 
 
@@ -64,7 +64,7 @@ def test_unsure_alignments_count_against_faces_and_keypoints(model, scene):
     poses, evidence = scene
     sure, points = model.log_odds(poses, evidence), model.point_log_odds(poses, evidence, np.array([4.0]))
     evidence.unsure[0] = [0.02, 7.0, 0.1]  # the second is bounded
-    assert model.log_odds(poses, evidence)[0] == pytest.approx(sure[0] - 30 * (0.02 + 0.3 + 0.1) / 3)
+    assert model.log_odds(poses, evidence)[0] == pytest.approx(sure[0] - 1.5 * (0.4 + 6.0 + 2.0) / 3)
     np.testing.assert_allclose(
         model.point_log_odds(poses, evidence, np.array([4.0])), points - [[0.4, 6.0, 1.0]]
     )
