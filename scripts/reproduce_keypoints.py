@@ -156,6 +156,8 @@ def main():
 
     examples = training_set(options.model, options.keypoint)
     model = load_model(options.model)
+    if options.refined and not model.refiners:
+        parser.error(f"{options.model} has no regression of offsets to refine by")
     which = model.keypoint_names.index(options.keypoint)
     k, pool = len(model.classifiers[which].pool), training_pool(options.haar, 0)
     n_positives, n_negatives = len(examples.positives), len(examples.negatives)
