@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from ..datasets.photos import Photo, PhotoSet
     from ..models.keypoints.detector import KeypointDetector
-    from ..models.keypoints.training import TrainingResult, TrainingRule
+    from ..models.keypoints.training import TrainingResult
+    from ..models.keypoints.training_rule import TrainingRule
 
 KEYPOINTS = ("left_eye_center", "right_mouth_corner")
 N_TRAINING, N_TEST = 24, 10
@@ -49,7 +50,7 @@ def _rule() -> "TrainingRule":
     from ..models.keypoints.alignment_fitting import AlignRule
     from ..models.keypoints.fitting import FitRule
     from ..models.keypoints.refinement_fitting import RefineRule
-    from ..models.keypoints.training import TrainingRule
+    from ..models.keypoints.training_rule import TrainingRule
 
     return TrainingRule(
         rounds=2,

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
@@ -43,7 +44,7 @@ class Picture:
     found: Found
 
 
-class DetectionWriter:
+class DetectionWriter(ABC):
     """Writes what is found, picture by picture, and nothing before the first one.
 
     A context manager; the end of the file is written at the end of its block, also after an error.
@@ -78,14 +79,16 @@ class DetectionWriter:
         self._add(picture)
         self.stream.flush()
 
+    @abstractmethod
     def _begin(self) -> None:
-        raise NotImplementedError
+        """Write what comes before the first picture."""
 
+    @abstractmethod
     def _add(self, picture: Picture) -> None:
-        raise NotImplementedError
+        """Write what was found in a picture."""
 
-    def _end(self) -> None:
-        """Write what closes the file; of some formats nothing does."""
+    def _end(self) -> None:  # noqa: B027 (most formats need it, CSV does not)
+        """Write what closes the file."""
 
 
 class CsvWriter(DetectionWriter):

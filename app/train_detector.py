@@ -10,7 +10,8 @@ import typer
 from .arguments import PHOTOS_HELP, SCALE_BY_HELP
 
 if TYPE_CHECKING:
-    from ..models.keypoints.training import TrainingResult, TrainingRule
+    from ..models.keypoints.training import TrainingResult
+    from ..models.keypoints.training_rule import TrainingRule
 
 PRESETS = {
     "paper": {"k": 1500, "rounds": 10, "hard": 20_000},
@@ -120,7 +121,7 @@ def _rule(
     """The preset, with whatever options change of it."""
     from ..models.keypoints.fitting import FitRule
     from ..models.keypoints.targets import TargetRule
-    from ..models.keypoints.training import TrainingRule
+    from ..models.keypoints.training_rule import TrainingRule
 
     defaults = PRESETS[preset.value]
     return TrainingRule(

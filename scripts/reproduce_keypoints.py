@@ -40,7 +40,7 @@ from annealed.models.keypoints.classifier import KeypointClassifier
 from annealed.models.keypoints.fitting import TrainingSet, fit_classifier, with_cascade
 from annealed.models.keypoints.mining import join_examples
 from annealed.models.keypoints.phases import Phases
-from annealed.models.keypoints.training import training_pool
+from annealed.models.keypoints.training_rule import training_pool
 
 DATA = Path("../shared/data/faces")
 LOSSES = {"fsa-lorenz": "lorenz", "fsa-logistic": "logistic", "fsa-svm": "huber"}

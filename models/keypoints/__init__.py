@@ -7,7 +7,8 @@ from .faces import FaceModel, Faces
 from .fitting import FitRule
 from .nms import Suppression
 from .targets import TargetRule, keypoint_targets
-from .training import TrainingRule, train_detector
+from .training import train_detector
+from .training_rule import TrainingRule
 
 __all__ = [
     "Criteria",

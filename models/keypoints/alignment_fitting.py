@@ -161,7 +161,7 @@ def fit_alignment(
     Returns
     -------
     tuple of AlignmentStage
-        None for fewer than fifty portraits.
+        Empty for fewer than fifty portraits.
     """
     if len(portraits) < FEWEST_OBJECTS:
         return ()

@@ -7,7 +7,7 @@ pyramids and maps built, once a round for all keypoints.
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,17 +15,16 @@ import numpy as np
 from ...features.errors import DataError, ParameterError
 from ...features.pyramid import Level
 from ...features.threads import in_threads
-from ...features.windows import HOG, WindowPool
 from ..annealing import Progress, Trace
 from .alignment import AlignmentStage
-from .alignment_fitting import AlignRule, Portrait, fit_alignment, largest_size, portraits_of_photo
+from .alignment_fitting import Portrait, fit_alignment, largest_size, portraits_of_photo
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier import KeypointClassifier
 from .detections import Detections
-from .detector import KeypointDetector, PyramidRule
+from .detector import KeypointDetector
 from .evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
 from .face_fitting import with_face_model
-from .fitting import FitRule, TrainingSet, fit_classifier
+from .fitting import TrainingSet, fit_classifier
 from .mining import (
     Examples,
     HardestNegatives,
@@ -39,14 +38,14 @@ from .phases import Phases
 from .refinement import OffsetRegressor
 from .refinement_fitting import (
     OffsetExamples,
-    RefineRule,
     fit_offsets,
     join_offset_examples,
     offset_examples_of_photo,
 )
 from .shape import RigidShape, estimate_shape
-from .targets import AnnotatedPhoto, TargetRule, keypoint_targets
+from .targets import AnnotatedPhoto, keypoint_targets
 from .topdown import N_ANCHORS
+from .training_rule import TrainingRule, training_pool
 from .validation import VALIDATION_FLOOR, summarise
 
 Report = Callable[[str, int, int], None]
@@ -59,60 +58,6 @@ _MOST_PHOTOS_FOR_FACES = 100
 _NO_SCORES = np.empty(0, dtype=np.float32)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class TrainingRule:
-    """What a training run depends on, besides the photos; the defaults are the paper's, but for the spacing.
-
-    Attributes
-    ----------
-    rounds : int
-        Rounds of mining, after the training on random negatives.
-    n_hard : int
-        Most hard negatives that a round adds.
-    spacing_px : int
-        Of the negatives in a square of so many pixels of a level only the hardest is added; 1: all.
-    n_random : int
-        Random negatives to begin with.
-    hard_floor : float
-        Negatives that score less are never hard: at -1 and below they have no part in a margin loss.
-    n_haar : int or None
-        Haar features drawn at random from the pool for a quick run; None: all. HOG always takes part.
-    validation : float
-        Share of the photos that is held out, to choose detection thresholds and to report on.
-    seed : int
-    fit : FitRule
-    targets : TargetRule
-    pyramid : PyramidRule
-    refine : RefineRule
-        The regression stays only if the held-out photos are not the worse for it.
-    align : AlignRule
-        So do the stages that align the keypoints of a face.
-    """
-
-    rounds: int = 10
-    n_hard: int = 20_000
-    spacing_px: int = 4
-    n_random: int = 20_000
-    hard_floor: float = -1.0
-    n_haar: int | None = None
-    validation: float = 0.1
-    seed: int = 0
-    fit: FitRule = field(default_factory=FitRule)
-    targets: TargetRule = field(default_factory=TargetRule)
-    pyramid: PyramidRule = field(default_factory=PyramidRule)
-    refine: RefineRule = field(default_factory=RefineRule)
-    align: AlignRule = field(default_factory=AlignRule)
-
-    def __post_init__(self) -> None:
-        for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if not 0 <= self.validation <= 0.5:
-            raise ParameterError(f"validation must lie in 0..0.5, got {self.validation}")
-        if self.n_haar is not None and self.n_haar < 0:
-            raise ParameterError(f"n_haar must be at least 0, got {self.n_haar}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,16 +120,6 @@ def train_detector(
     return TrainingResult(
         trainer.finish(rounds), tuple(rounds), trainer.phases, tuple(trainer.problems.values())
     )
-
-
-def training_pool(n_haar: int | None, seed: int) -> WindowPool:
-    """Return the pool to select from: all features, or HOG and a random share of Haar."""
-    pool = WindowPool.default()
-    haar = np.flatnonzero(pool.kinds != HOG)
-    if n_haar is None or n_haar >= len(haar):
-        return pool
-    drawn = np.random.default_rng([seed, 1]).choice(haar, n_haar, replace=False)
-    return pool[np.sort(np.concatenate([np.flatnonzero(pool.kinds == HOG), drawn]))]
 
 
 class _Trainer:

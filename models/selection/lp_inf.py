@@ -8,6 +8,7 @@ result depends on the start: the solution of ridge regression, or the solution f
 through smaller and smaller p.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real
@@ -103,9 +104,9 @@ class BaseRowSelector(SelectorMixin, BaseEstimator):
         self._set_fitted(kept, root * (X - mean), root * (Y - target_mean), mean, target_mean)
         return self
 
+    @abstractmethod
     def _select(self, X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
         """Return the selected features, ascending; X and Y are standardised and divided by sqrt(n)."""
-        raise NotImplementedError
 
     def _search(self, X, Y, rows: RowPenalty, k: int, start: np.ndarray) -> np.ndarray:
         """Return the solution with k rows, or the sparsest one found with more, cut to its k largest rows."""

@@ -1,5 +1,6 @@
 """The common face of the selectors that put features in an order."""
 
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any
 from warnings import warn
@@ -78,9 +79,9 @@ class RankedSelector(SelectorMixin, BaseEstimator):
             raise DataError(f"y must hold at least two classes, got one class: {labels[0]!r}")
         return code, True
 
+    @abstractmethod
     def _order(self, X: np.ndarray, y: np.ndarray, classes: bool, k: int) -> np.ndarray:
         """Return at least k features, best first."""
-        raise NotImplementedError
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

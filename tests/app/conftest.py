@@ -14,7 +14,8 @@ from annealed.models.keypoints.face_fitting import with_face_model
 from annealed.models.keypoints.fitting import FitRule
 from annealed.models.keypoints.refinement_fitting import RefineRule
 from annealed.models.keypoints.shape import estimate_shape
-from annealed.models.keypoints.training import TrainingRule, train_detector
+from annealed.models.keypoints.training import train_detector
+from annealed.models.keypoints.training_rule import TrainingRule
 
 QUICK = [
     "-k",

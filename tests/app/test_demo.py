@@ -9,7 +9,7 @@ def small(monkeypatch):
     """The demo with fewer photos and features."""
     from annealed.models.keypoints.fitting import FitRule
     from annealed.models.keypoints.refinement_fitting import RefineRule
-    from annealed.models.keypoints.training import TrainingRule
+    from annealed.models.keypoints.training_rule import TrainingRule
 
     rule = TrainingRule(
         rounds=1,

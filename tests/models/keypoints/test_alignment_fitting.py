@@ -18,7 +18,7 @@ from annealed.models.keypoints.alignment_fitting import (
 )
 from annealed.models.keypoints.poses import AnglePrior, project
 from annealed.models.keypoints.shape import RigidShape
-from annealed.models.keypoints.training import training_pool
+from annealed.models.keypoints.training_rule import training_pool
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
 NAMES = ["left_eye", "right_eye", "chin"]

@@ -5,7 +5,7 @@ from annealed.features.errors import DataError
 from annealed.features.pyramid import gaussian_pyramid
 from annealed.models.keypoints.refinement import OffsetRegressor, refine
 from annealed.models.keypoints.refinement_fitting import RefineRule, fit_offsets
-from annealed.models.keypoints.training import training_pool
+from annealed.models.keypoints.training_rule import training_pool
 
 
 @pytest.fixture(scope="module")

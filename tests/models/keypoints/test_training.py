@@ -18,7 +18,8 @@ from annealed.models.keypoints.detector import PyramidRule
 from annealed.models.keypoints.fitting import FitRule
 from annealed.models.keypoints.refinement_fitting import RefineRule
 from annealed.models.keypoints.targets import TargetRule
-from annealed.models.keypoints.training import TrainingRule, _best_keypoints, train_detector, training_pool
+from annealed.models.keypoints.training import _best_keypoints, train_detector
+from annealed.models.keypoints.training_rule import TrainingRule, training_pool
 
 RULE = TrainingRule(
     rounds=2,

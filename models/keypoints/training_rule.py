@@ -1,0 +1,77 @@
+"""What a training run of a detector depends on, besides the photos."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...features.errors import ParameterError
+from ...features.windows import HOG, WindowPool
+from .alignment_fitting import AlignRule
+from .detector import PyramidRule
+from .fitting import FitRule
+from .refinement_fitting import RefineRule
+from .targets import TargetRule
+
+
+@dataclass(frozen=True)
+class TrainingRule:
+    """What a training run depends on, besides the photos; the defaults are the paper's, but for the spacing.
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds of mining, after the training on random negatives.
+    n_hard : int
+        Most hard negatives that a round adds.
+    spacing_px : int
+        Of the negatives in a square of so many pixels of a level only the hardest is added; 1: all.
+    n_random : int
+        Random negatives to begin with.
+    hard_floor : float
+        Negatives that score less are never hard: at -1 and below they have no part in a margin loss.
+    n_haar : int or None
+        Haar features drawn at random from the pool for a quick run; None: all. HOG always takes part.
+    validation : float
+        Share of the photos that is held out, to choose detection thresholds and to report on.
+    seed : int
+    fit : FitRule
+    targets : TargetRule
+    pyramid : PyramidRule
+    refine : RefineRule
+        The regression stays only if the held-out photos are not the worse for it.
+    align : AlignRule
+        So do the stages that align the keypoints of a face.
+    """
+
+    rounds: int = 10
+    n_hard: int = 20_000
+    spacing_px: int = 4
+    n_random: int = 20_000
+    hard_floor: float = -1.0
+    n_haar: int | None = None
+    validation: float = 0.1
+    seed: int = 0
+    fit: FitRule = field(default_factory=FitRule)
+    targets: TargetRule = field(default_factory=TargetRule)
+    pyramid: PyramidRule = field(default_factory=PyramidRule)
+    refine: RefineRule = field(default_factory=RefineRule)
+    align: AlignRule = field(default_factory=AlignRule)
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not 0 <= self.validation <= 0.5:
+            raise ParameterError(f"validation must lie in 0..0.5, got {self.validation}")
+        if self.n_haar is not None and self.n_haar < 0:
+            raise ParameterError(f"n_haar must be at least 0, got {self.n_haar}")
+
+
+def training_pool(n_haar: int | None, seed: int) -> WindowPool:
+    """Return the pool to select from: all features, or HOG and a random share of Haar."""
+    pool = WindowPool.default()
+    haar = np.flatnonzero(pool.kinds != HOG)
+    if n_haar is None or n_haar >= len(haar):
+        return pool
+    drawn = np.random.default_rng([seed, 1]).choice(haar, n_haar, replace=False)
+    return pool[np.sort(np.concatenate([np.flatnonzero(pool.kinds == HOG), drawn]))]
