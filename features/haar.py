@@ -191,14 +191,51 @@ def four(integral, offsets, first, last, start, n, values, stride):
             )
 
 
+# The same of one feature in n places anywhere.
+
+
 @njit(**LEAF)
-def haar_at(integral, kind, o, f, p):
-    """Return the value of feature f, with offsets o[f], in the one place p."""
-    a, b, c = np.uintp(p + o[f, 0]), np.uintp(p + o[f, 1]), np.uintp(p + o[f, 2])
-    d, e, g = np.uintp(p + o[f, 3]), np.uintp(p + o[f, 4]), np.uintp(p + o[f, 5])
-    if kind <= TWO_DOWN:
-        return _two(integral, a, b, c, d, e, g)
-    h, i = np.uintp(p + o[f, 6]), np.uintp(p + o[f, 7])
-    if kind <= THREE_DOWN:
-        return _three(integral, a, b, c, d, e, g, h, i)
-    return _four(integral, a, b, c, d, e, g, h, i, np.uintp(p + o[f, 8]))
+def two_at(integral, offsets, f, places, n, values):
+    """Write a feature of two rectangles."""
+    a0, a1, a2 = offsets[f, 0], offsets[f, 1], offsets[f, 2]
+    b0, b1, b2 = offsets[f, 3], offsets[f, 4], offsets[f, 5]
+    for k in range(n):
+        i = np.uintp(k)
+        p = places[i]
+        values[i] = _two(
+            integral,
+            np.uintp(p + a0), np.uintp(p + a1), np.uintp(p + a2),
+            np.uintp(p + b0), np.uintp(p + b1), np.uintp(p + b2),
+        )  # fmt: skip
+
+
+@njit(**LEAF)
+def three_at(integral, offsets, f, places, n, values):
+    """Write a feature of three rectangles."""
+    a0, a1, a2, a3 = offsets[f, 0], offsets[f, 1], offsets[f, 2], offsets[f, 3]
+    b0, b1, b2, b3 = offsets[f, 4], offsets[f, 5], offsets[f, 6], offsets[f, 7]
+    for k in range(n):
+        i = np.uintp(k)
+        p = places[i]
+        values[i] = _three(
+            integral,
+            np.uintp(p + a0), np.uintp(p + a1), np.uintp(p + a2), np.uintp(p + a3),
+            np.uintp(p + b0), np.uintp(p + b1), np.uintp(p + b2), np.uintp(p + b3),
+        )  # fmt: skip
+
+
+@njit(**LEAF)
+def four_at(integral, offsets, f, places, n, values):
+    """Write a feature of four rectangles."""
+    a0, a1, a2 = offsets[f, 0], offsets[f, 1], offsets[f, 2]
+    b0, b1, b2 = offsets[f, 3], offsets[f, 4], offsets[f, 5]
+    c0, c1, c2 = offsets[f, 6], offsets[f, 7], offsets[f, 8]
+    for k in range(n):
+        i = np.uintp(k)
+        p = places[i]
+        values[i] = _four(
+            integral,
+            np.uintp(p + a0), np.uintp(p + a1), np.uintp(p + a2),
+            np.uintp(p + b0), np.uintp(p + b1), np.uintp(p + b2),
+            np.uintp(p + c0), np.uintp(p + c1), np.uintp(p + c2),
+        )  # fmt: skip

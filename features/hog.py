@@ -142,9 +142,13 @@ def hog(cells, norms, offsets, first, last, start, n, values, stride):
 
 
 @njit(**LEAF)
-def hog_at(cells, norms, offsets, f, place):
-    """Return the value of feature f in one place."""
-    return _normalised(cells[place + offsets[f, 0]], norms[place + offsets[f, 1]])
+def hog_at(cells, norms, offsets, f, places, n, values):
+    """Write feature f of n places anywhere."""
+    cell, norm = offsets[f, 0], offsets[f, 1]
+    for k in range(n):
+        i = np.uintp(k)
+        p = places[i]
+        values[i] = _normalised(cells[np.uintp(p + cell)], norms[np.uintp(p + norm)])
 
 
 @njit(cache=True, nogil=True)

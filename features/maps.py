@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from .errors import DataError, ParameterError
-from .haar import THREE_DOWN, TWO_DOWN, four, haar_at, three, two
+from .haar import THREE_DOWN, TWO_DOWN, four, four_at, three, three_at, two, two_at
 from .hog import (
     CELL_PX,
     N_ORIENTATIONS,
@@ -189,8 +189,14 @@ def evaluate_run(kinds, offsets, first, last, integral, cells, norms, start, n, 
 
 
 @njit(**LEAF)
-def value_at(kinds, offsets, f, integral, cells, norms, place):
-    """Return the value of one feature for the window that starts at entry `place` of the maps."""
-    if kinds[f] == HOG:
-        return hog_at(cells, norms, offsets, f, place)
-    return haar_at(integral, kinds[f], offsets, f, place)
+def evaluate_at(kinds, offsets, f, integral, cells, norms, places, n, values):
+    """Write the values of one feature for the windows that start at n entries `places` of the maps."""
+    kind = kinds[f]
+    if kind == HOG:
+        hog_at(cells, norms, offsets, f, places, n, values)
+    elif kind <= TWO_DOWN:
+        two_at(integral, offsets, f, places, n, values)
+    elif kind <= THREE_DOWN:
+        three_at(integral, offsets, f, places, n, values)
+    else:
+        four_at(integral, offsets, f, places, n, values)

@@ -27,7 +27,7 @@ from .hog import (
     N_ORIENTATIONS,
     hog_geometry,
 )
-from .maps import HOG, LevelMaps, evaluate, value_at
+from .maps import HOG, LevelMaps, evaluate, evaluate_at
 from .patches import (
     MARGIN_PX,
     PATCH_PX,
@@ -333,6 +333,7 @@ def _output(out, shape, dtype):
 def _fill_places(kinds, offsets, integral, cells, norms, starts, out):
     """Write all features of windows anywhere in a level, one thread a chunk of windows."""
     for chunk in prange((len(starts) + CHUNK - 1) // CHUNK):
+        places = starts[chunk * CHUNK : (chunk + 1) * CHUNK]
         for f in range(len(kinds)):
-            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(starts))):
-                out[f, i] = value_at(kinds, offsets, f, integral, cells, norms, starts[i])
+            values = out[f, chunk * CHUNK : (chunk + 1) * CHUNK]
+            evaluate_at(kinds, offsets, f, integral, cells, norms, places, len(places), values)

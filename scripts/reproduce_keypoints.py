@@ -34,7 +34,7 @@ from annealed.features.windows import HOG, WindowPool
 from annealed.models import LogitBoost, load_model
 from annealed.models.boosting.codes import threshold_codes
 from annealed.models.designs.binned import N_CODES
-from annealed.models.keypoints import FitRule, KeypointDetector, keypoint_targets, observed, precision_recall
+from annealed.models.keypoints import FitRule, keypoint_targets, observed, precision_recall
 from annealed.models.keypoints.checkpoints import RunFolder
 from annealed.models.keypoints.classifier import KeypointClassifier
 from annealed.models.keypoints.fitting import TrainingSet, fit_classifier, with_cascade
@@ -166,7 +166,7 @@ def main():
     for method in methods:
         classifier, seconds[method] = fit(method, options.keypoint, pool, examples, k)
         refiners = model.refiners[which : which + 1] if options.refined else ()
-        single = KeypointDetector((classifier,), model.object_px, model.pyramid, refiners=refiners)
+        single = replace(model, classifiers=(classifier,), refiners=refiners, face_model=None)
         detectors[method] = lambda image, single=single: single.detect(image, threshold=LOWEST)
         print(f"{method}: {seconds[method]:.0f} s", flush=True)
     if model.face_model is not None:

@@ -12,14 +12,15 @@ with the number of features and would force tiny steps.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit, prange
 
 from .base import PARALLEL_VISITS, FeatureRows, ResidentDesign
 
 N_CODES = 256
 SMALLEST_SPAN = 1e-300  # a range whose inverse is finite; a shorter one is taken for a constant
-# Rows that share one table: long enough to pay for building it, short enough to share the work.
-TABLE_ROWS = 4096
+# Rows that share one table: enough to pay for building it, and few enough for every thread to get some.
+LEAST_TABLE_ROWS, MOST_TABLE_ROWS = 512, 4096
+SPARSE_SHARE = 0.6  # of residuals that are not zero, up to which reading them by index is quicker
 
 
 def encode(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -146,7 +147,15 @@ class BinnedDesign(ResidentDesign):
         parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
         kernel = _response_parallel if parallel else _response
         kernel(
-            self._codes.values, self._codes.rows, self._first_codes, self._position, beta, base, start, out
+            self._codes.values,
+            self._codes.rows,
+            self._first_codes,
+            self._position,
+            beta,
+            base,
+            start,
+            _table_rows(stop - start),
+            out,
         )
         return out
 
@@ -154,9 +163,25 @@ class BinnedDesign(ResidentDesign):
         out = np.empty((len(residual), self.n_features, self.block_size))
         parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
         kernel = _gradient_parallel if parallel else _gradient
-        kernel(self._codes.values, self._codes.rows, self._first_codes, self._position, residual, start, out)
+        for residual_of_one, out_of_one in zip(residual, out, strict=True):
+            rows = np.flatnonzero(residual_of_one)
+            kernel(
+                self._codes.values,
+                self._codes.rows,
+                self._first_codes,
+                self._position,
+                residual_of_one,
+                rows,
+                start,
+                out_of_one,
+            )
         out -= residual.sum(axis=1)[:, None, None] * self.means
         return out
+
+
+def _table_rows(n_rows: int) -> int:
+    """Rows that share one table; the sums do not depend on it."""
+    return min(max(-(-n_rows // get_num_threads()), LEAST_TABLE_ROWS), MOST_TABLE_ROWS)
 
 
 @njit(cache=True)
@@ -192,20 +217,20 @@ def _respond_rows(codes, rows, first_codes, position, beta, start, out):
 
 
 @njit(cache=True)
-def _response(codes, rows, first_codes, position, beta, base, start, out):
+def _response(codes, rows, first_codes, position, beta, base, start, table_rows, out):
     for o in range(out.shape[0]):
         out[o] = base[o]
-        for first in range(0, out.shape[1], TABLE_ROWS):
-            chunk = out[o][first : first + TABLE_ROWS]
+        for first in range(0, out.shape[1], table_rows):
+            chunk = out[o][first : first + table_rows]
             _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
 
 
 @njit(cache=True, parallel=True)
-def _response_parallel(codes, rows, first_codes, position, beta, base, start, out):
-    n_chunks = (out.shape[1] + TABLE_ROWS - 1) // TABLE_ROWS
+def _response_parallel(codes, rows, first_codes, position, beta, base, start, table_rows, out):
+    n_chunks = (out.shape[1] + table_rows - 1) // table_rows
     for task in prange(out.shape[0] * n_chunks):
-        o, first = task // n_chunks, task % n_chunks * TABLE_ROWS
-        chunk = out[o][first : first + TABLE_ROWS]
+        o, first = task // n_chunks, task % n_chunks * table_rows
+        chunk = out[o][first : first + table_rows]
         chunk[:] = base[o]
         _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
 
@@ -225,42 +250,47 @@ def _fold(histogram, first_codes, position, out):
 
 
 @njit(cache=True)
-def _gradient_quad(codes, rows, first_codes, position, residual, start, out):
-    """Gradients of up to four features: their sums are independent and overlap in time."""
-    n = len(residual)
+def _gradient_quad(codes, features, first_codes, position, residual, rows, start, out):
+    """Gradients of up to four features: their sums are independent and overlap in time.
+
+    `rows` are those whose residual is not zero. A loss with a margin leaves few of them, and then the
+    others are passed over.
+    """
+    last = len(features) - 1
+    a = codes[features[0]][start:]
+    b = codes[features[min(1, last)]][start:]
+    c = codes[features[min(2, last)]][start:]
+    d = codes[features[last]][start:]
     histograms = np.zeros((4, N_CODES))
-    if len(rows) == 4:
-        a = codes[rows[0]][start : start + n]
-        b = codes[rows[1]][start : start + n]
-        c = codes[rows[2]][start : start + n]
-        d = codes[rows[3]][start : start + n]
-        for i in range(n):
+    if len(rows) < SPARSE_SHARE * len(residual):
+        for row in rows:
+            i = np.uintp(row)
             r = residual[i]
             histograms[0, a[i]] += r
             histograms[1, b[i]] += r
             histograms[2, c[i]] += r
             histograms[3, d[i]] += r
     else:
-        for q in range(len(rows)):
-            a = codes[rows[q]][start : start + n]
-            for i in range(n):
-                histograms[q, a[i]] += residual[i]
-    for q in range(len(rows)):
+        for i in range(len(residual)):
+            r = residual[i]
+            histograms[0, a[i]] += r
+            histograms[1, b[i]] += r
+            histograms[2, c[i]] += r
+            histograms[3, d[i]] += r
+    for q in range(len(features)):
         _fold(histograms[q], first_codes, position, out[q])
 
 
 @njit(cache=True)
-def _gradient(codes, rows, first_codes, position, residual, start, out):
-    for o in range(out.shape[0]):
-        for j in range(0, len(rows), 4):
-            quad = rows[j : j + 4]
-            _gradient_quad(codes, quad, first_codes, position, residual[o], start, out[o, j : j + 4])
+def _gradient(codes, features, first_codes, position, residual, rows, start, out):
+    for j in range(0, len(features), 4):
+        quad = features[j : j + 4]
+        _gradient_quad(codes, quad, first_codes, position, residual, rows, start, out[j : j + 4])
 
 
 @njit(cache=True, parallel=True)
-def _gradient_parallel(codes, rows, first_codes, position, residual, start, out):
-    n_quads = (len(rows) + 3) // 4
-    for task in prange(out.shape[0] * n_quads):
-        o, j = task // n_quads, task % n_quads * 4
-        quad = rows[j : j + 4]
-        _gradient_quad(codes, quad, first_codes, position, residual[o], start, out[o, j : j + 4])
+def _gradient_parallel(codes, features, first_codes, position, residual, rows, start, out):
+    for task in prange((len(features) + 3) // 4):
+        j = task * 4
+        quad = features[j : j + 4]
+        _gradient_quad(codes, quad, first_codes, position, residual, rows, start, out[j : j + 4])

@@ -74,6 +74,8 @@ class KeypointDetector:
     object_px : float
         Typical size of the object (inter-eye distance of a face) in pixels of a window: where a
         detection has scale s, the object is about ``s * object_px`` pixels large.
+    octaves : float
+        Of the sizes around it that the classifiers are trained for.
     pyramid : PyramidRule
     suppression : Suppression
     refiners : tuple of OffsetRegressor
@@ -92,6 +94,7 @@ class KeypointDetector:
 
     classifiers: tuple[KeypointClassifier, ...]
     object_px: float
+    octaves: float = 1.0
     pyramid: PyramidRule = field(default_factory=PyramidRule)
     suppression: Suppression = field(default_factory=Suppression)
     refiners: tuple[OffsetRegressor, ...] = ()
@@ -104,6 +107,8 @@ class KeypointDetector:
             raise DataError(f"a detector needs classifiers of different keypoints, got {names}")
         if not (np.isfinite(self.object_px) and self.object_px > 0):
             raise DataError(f"object_px must be a finite number above 0, got {self.object_px}")
+        if not (np.isfinite(self.octaves) and self.octaves > 0):
+            raise DataError(f"octaves must be a finite number above 0, got {self.octaves}")
         if self.refiners and len(self.refiners) != len(names):
             raise DataError(f"a detector of {len(names)} keypoints has {len(self.refiners)} refiners")
         if self.face_model is not None and len(self.face_model.spread) != len(names):
@@ -225,7 +230,15 @@ class KeypointDetector:
         refiners: Sequence[OffsetRegressor] = (),
     ) -> Detections:
         """Single detections down to the floors, at exact places if refiners are given."""
-        found = scan_photo(levels, classifiers, floors, exact=exact, sparse=not exact, parallel=parallel)
+        found = scan_photo(
+            levels,
+            classifiers,
+            floors,
+            exact=exact,
+            sparse=not exact,
+            octaves=self.octaves,
+            parallel=parallel,
+        )
         parts: list[Detections] = []
         for classifier, windows in zip(classifiers, found, strict=True):
             x, y, scale, score = _photo_columns(levels, windows)
@@ -257,6 +270,7 @@ class KeypointDetector:
         metadata.update(
             window_px=WINDOW_PX,
             object_px=self.object_px,
+            octaves=self.octaves,
             pyramid=vars(self.pyramid),
             suppression=vars(self.suppression),
             training=self.metadata,
@@ -274,7 +288,7 @@ class KeypointDetector:
         try:
             pyramid = PyramidRule(**_numbers(metadata, "pyramid", PyramidRule))
             suppression = Suppression(**_numbers(metadata, "suppression", Suppression))
-            object_px = float(metadata["object_px"])
+            object_px, octaves = float(metadata["object_px"]), float(metadata["octaves"])
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"model file: broken metadata ({error})") from None
         training = metadata.get("training")
@@ -282,6 +296,7 @@ class KeypointDetector:
         return cls(
             classifiers,
             object_px,
+            octaves,
             pyramid,
             suppression,
             unpack_refiners(file, len(classifiers)),

@@ -1,14 +1,15 @@
 """Scores of all windows of a photo.
 
-A block of neighbouring windows of a row goes through the features together, in the order of the soft
-cascade (cascade.py): the compiler turns one feature of a block into vector instructions. Once only a few
-windows of the block are left, whose partial sums have not fallen below a stage's rejection threshold,
-these go on one by one. The levels of a photo are cut into bands of rows, whose maps stay in the cache of
+The features are added up in the order of the soft cascade (cascade.py). The windows of a row get the first
+few together: the compiler turns one feature of a row into vector instructions. Then those whose partial sums
+have not fallen below a stage's rejection threshold are put on a list with those of other rows, which gets
+shorter with every feature. The levels of a photo are cut into bands of rows, whose maps stay in the cache of
 one core; all classifiers read them before the next band's are made.
 
-A keypoint is seen in windows that lie side by side, as classifiers are trained on all that are within a
-pixel of it. A sparse scan, for detection, takes every other row, and of the rows between them the windows
-beside one that was found: half the time, and what it misses has no neighbour that is found.
+A keypoint is seen in windows that lie side by side and on neighbouring levels, as classifiers are trained on
+all that are within a pixel of it and within a range of sizes. A sparse scan, for detection, takes every other
+row and column of some of the levels, and then the windows beside one that was found: what it misses has no
+neighbour that is found.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ...features.codes import code_of, code_scale, quantise
+from ...features.codes import code_scale, quantise
 from ...features.jit import LEAF
-from ...features.maps import LevelMaps, evaluate, value_at
+from ...features.maps import LevelMaps, evaluate, evaluate_at
 from ...features.pyramid import Level
 from ...features.threads import in_threads
 from .cascade import NEVER
@@ -27,11 +28,16 @@ from .classifier import KeypointClassifier
 
 BAND_ROWS = 96
 
-BLOCK = 64
-"""Windows in a block."""
+DENSE_STAGES = 3
+"""Features that all windows of a row get."""
 
-SINGLY = 6
-"""Windows of a block that are as quick to finish one by one as together."""
+LISTED = 4096
+"""Windows that are put on a list before it is gone through."""
+
+LEVELS_AN_OBJECT = 2
+"""Levels of a sparse scan on which an object has a size that classifiers are trained for."""
+
+_WAITING = np.finfo(np.float32).min
 
 _spare_maps: list[LevelMaps] = []  # whose memory the next band may take; fresh memory costs more than maps
 
@@ -67,6 +73,7 @@ def scan_photo(
     *,
     exact: bool = False,
     sparse: bool = False,
+    octaves: float = 1.0,
     parallel: bool = True,
 ) -> list[FoundWindows]:
     """Find the windows of a photo that score at least a classifier's floor.
@@ -80,7 +87,10 @@ def scan_photo(
     exact : bool
         Compute the full sum of every window instead of giving most of them up early.
     sparse : bool
-        Leave out the windows of every other row of a band, unless one right above or below is found.
+        Scan every other row and column of some of the levels, and the windows beside those found.
+    octaves : float
+        Of the sizes that classifiers are trained for: that far apart, two levels show an object at the
+        smallest and the largest of them. A sparse scan takes two levels in this range.
     parallel : bool
         Share the bands out to threads; False within a thread that is one of several already.
 
@@ -105,7 +115,8 @@ def scan_photo(
         return found
 
     share_out: Callable[..., Iterable] = in_threads if parallel else map
-    by_band = list(share_out(scan_band, _bands(levels)))
+    numbers = _some_levels(levels, octaves) if sparse else range(len(levels))
+    by_band = list(share_out(scan_band, _bands(levels, numbers)))
     return [_joined(parts) for parts in zip(*by_band, strict=True)]
 
 
@@ -116,10 +127,21 @@ def _take_spare_maps() -> LevelMaps | None:
         return None
 
 
-def _bands(levels: Sequence[Level]) -> Iterator[tuple[int, int]]:
-    """Level and first row of every band."""
-    for index, level in enumerate(levels):
-        for first in range(0, len(level.image), BAND_ROWS):
+def _some_levels(levels: Sequence[Level], octaves: float) -> list[int]:
+    """Numbers of levels that are as far apart as is possible for an object to be seen on enough of them."""
+    place = [-0.5 * float(np.sum(np.log2(level.ratio))) for level in levels]
+    gap = octaves / LEVELS_AN_OBJECT + 0.05  # sizes of levels are whole numbers of pixels
+    taken = [0]
+    for i in range(1, len(levels)):
+        if i + 1 == len(levels) or place[i + 1] - place[taken[-1]] > gap:
+            taken.append(i)
+    return taken
+
+
+def _bands(levels: Sequence[Level], numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Level and first row of every band of some levels."""
+    for index in numbers:
+        for first in range(0, len(levels[index].image), BAND_ROWS):
             yield index, first
 
 
@@ -176,93 +198,115 @@ def score_map(
     if not exact:
         rejection[-1] = max(rejection[-1], np.float32(floor))
     low, high, scale = code_scale(classifier.low, classifier.high)
-    scores = np.full(maps.shape, classifier.intercept, dtype=np.float32)
-    _scan_rows(
-        classifier.pool.kinds,
-        classifier.pool.offsets(maps.layout),
-        low,
-        high,
-        scale,
-        classifier.tables,
-        rejection,
-        maps.integral,
-        maps.cells,
-        maps.norms,
-        maps.stride,
-        2 if sparse else 1,
-        scores,
-    )
+    pool = classifier.pool
+    features = pool.kinds, pool.offsets(maps.layout), low, high, scale, classifier.tables, rejection
+    read = maps.integral, maps.cells, maps.norms
+    n_dense = len(pool) if exact else min(DENSE_STAGES, len(pool))
+    intercept = np.float32(classifier.intercept)
+    scores = np.full(maps.shape, NEVER)
+    _scan_grid(features, read, maps.stride, intercept, n_dense, 2 if sparse else 1, scores)
+    if sparse:
+        _scan_beside(features, read, maps.stride, intercept, scores)
     return scores
 
 
 @njit(cache=True, nogil=True)
-def _scan_rows(
-    kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms, stride, step, scores
-):
-    """Add the features to `scores`, which holds the intercept: each step-th row, then those beside it."""
+def _scan_grid(features, read, stride, intercept, n_dense, step, scores):
+    """Write the scores of the windows that are left of each step-th row and column."""
     height, width = scores.shape
-    values = np.empty(BLOCK, dtype=np.float32)
-    codes = np.empty((1, BLOCK), dtype=np.uint8)
+    places = np.empty(LISTED + width, dtype=np.int32)
+    partial = np.empty(len(places), dtype=np.float32)
+    values = np.empty(len(places), dtype=np.float32)
+    codes = np.empty((1, len(places)), dtype=np.uint8)
+    n = 0
     for row in range(0, height, step):
-        for first in range(0, width, BLOCK):
-            n = min(BLOCK, width - first)
-            start = row * stride + first
-            left, t = n, 0
-            while left > SINGLY and t < len(kinds):
-                evaluate(kinds, offsets, t, integral, cells, norms, start, n, values)
-                quantise(values, low[t], high[t], scale[t], n, codes, 0, 0)
-                left = _add_responses(tables, codes, t, rejection, n, scores, row, first)
-                t += 1
-            if left > 0 and t < len(kinds):
-                _finish(
-                    kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
-                    t, n, start, scores, row, first,
-                )  # fmt: skip
-    for row in range(height):
-        if row % step:
-            _keep_beside(scores, row)
-            _finish(
-                kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
-                0, width, row * stride, scores, row, 0,
-            )  # fmt: skip
+        start = row * stride
+        _begin_row(features, read, start, width, intercept, n_dense, values, codes, partial[n:])
+        n = _list_left(start, width, step, places, partial, n)
+        if n >= LISTED or row + step >= height:
+            n = _go_through(features, read, n_dense, places, partial, n, values, codes)
+            _write(places, partial, n, stride, scores)
+            n = 0
+
+
+@njit(cache=True, nogil=True)
+def _scan_beside(features, read, stride, intercept, scores):
+    """Write the scores of the windows that are left beside one that a scan of every other one found."""
+    places = _places_beside(scores, stride)
+    given_up = np.full(len(places), NEVER)
+    partial = np.full(len(places), intercept)
+    values = np.empty(len(places), dtype=np.float32)
+    codes = np.empty((1, len(places)), dtype=np.uint8)
+    _write(places, given_up, len(places), stride, scores)
+    n = _go_through(features, read, 0, places, partial, len(places), values, codes)
+    _write(places, partial, n, stride, scores)
+
+
+@njit(cache=True, nogil=True)
+def _places_beside(scores, stride):
+    """Where the windows begin that lie beside one found in an even row and column; marks them in `scores`."""
+    height, width = scores.shape
+    places = [0 for _ in range(0)]
+    for row in range(0, height, 2):
+        for col in range(0, width, 2):
+            if scores[row, col] > NEVER:
+                for r in range(max(row - 1, 0), min(row + 2, height)):
+                    for c in range(max(col - 1, 0), min(col + 2, width)):
+                        if scores[r, c] == NEVER and (r % 2 or c % 2):
+                            scores[r, c] = _WAITING
+                            places.append(r * stride + c)
+    return np.array(places, dtype=np.int32)
 
 
 @njit(**LEAF)
-def _keep_beside(scores, row):
-    """Give up the windows of a row but those right below or above one that is left."""
-    below = row + 1 if row + 1 < len(scores) else row - 1
-    for col in range(scores.shape[1]):
-        if scores[row - 1, col] <= NEVER and scores[below, col] <= NEVER:
-            scores[row, col] = NEVER
+def _begin_row(features, read, start, width, intercept, n_dense, values, codes, partial):
+    """Fill the partial sums of a row's windows over the first features, -inf for those given up."""
+    kinds, offsets, low, high, scale, tables, rejection = features
+    integral, cells, norms = read
+    partial[:width] = intercept
+    for t in range(n_dense):
+        evaluate(kinds, offsets, t, integral, cells, norms, start, width, values)
+        quantise(values, low[t], high[t], scale[t], width, codes, 0, 0)
+        threshold = rejection[t]
+        for k in range(width):
+            i = np.uintp(k)
+            total = partial[i] + tables[t, codes[0, i]]
+            partial[i] = total if total >= threshold else NEVER
 
 
 @njit(**LEAF)
-def _add_responses(tables, codes, t, rejection, n, scores, row, first):
-    """Add feature t to a block of windows, give up those below its threshold, and count those left."""
-    left = 0
-    threshold = rejection[t]
-    for k in range(n):
-        i = np.uintp(first + k)
-        partial = scores[row, i] + tables[t, codes[0, np.uintp(k)]]
-        alive = partial >= threshold and partial > NEVER
-        scores[row, i] = partial if alive else NEVER
-        left += alive
-    return left
+def _list_left(start, width, step, places, partial, n):
+    """Put the windows of a row that are left on the list, whose end holds their sums; return its length."""
+    m = n
+    for col in range(0, width, step):
+        total = partial[n + col]
+        places[m], partial[m] = start + col, total
+        m += total > NEVER
+    return m
 
 
 @njit(**LEAF)
-def _finish(
-    kinds, offsets, low, high, scale, tables, rejection, integral, cells, norms,
-    t, n, start, scores, row, first,
-):  # fmt: skip
-    """Add the features from t on to the windows of a block that are left, one window after the other."""
-    for k in range(n):
-        partial = scores[row, first + k]
-        if partial > NEVER:
-            for f in range(t, len(kinds)):
-                value = value_at(kinds, offsets, f, integral, cells, norms, start + k)
-                partial += tables[f, code_of(value, low[f], high[f], scale[f])]
-                if partial < rejection[f]:
-                    partial = NEVER
-                    break
-            scores[row, first + k] = partial
+def _go_through(features, read, first, places, partial, n, values, codes):
+    """Add the features from `first` on to the windows of a list; return how many are left of it."""
+    kinds, offsets, low, high, scale, tables, rejection = features
+    integral, cells, norms = read
+    for t in range(first, len(kinds)):
+        if n == 0:
+            break
+        evaluate_at(kinds, offsets, t, integral, cells, norms, places, n, values)
+        quantise(values, low[t], high[t], scale[t], n, codes, 0, 0)
+        threshold = rejection[t]
+        left = 0
+        for k in range(n):
+            i, j = np.uintp(k), np.uintp(left)
+            total = partial[i] + tables[t, codes[0, i]]
+            places[j], partial[j] = places[i], total
+            left += total >= threshold
+        n = left
+    return n
+
+
+@njit(**LEAF)
+def _write(places, partial, n, stride, scores):
+    for i in range(n):
+        scores[places[i] // stride, places[i] % stride] = partial[i]

@@ -259,7 +259,8 @@ class _Trainer:
 
     def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
         low, high = self.rule.targets.size_range_px
-        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), self.rule.pyramid)
+        octaves = float(np.log2(high / low))
+        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), octaves, self.rule.pyramid)
 
     def _over_photos(
         self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from scipy.ndimage import binary_dilation
 
 from annealed.features.windows import LevelMaps, cut_windows
-from annealed.models.keypoints.scan import scan_level, score_map
+from annealed.models.keypoints.detector import PyramidRule
+from annealed.models.keypoints.scan import LISTED, scan_level, scan_photo, score_map
 
 
 @pytest.fixture
@@ -75,20 +77,38 @@ def test_scan_level_lists_windows_above_the_floor_in_reading_order(make_classifi
 
 
 @pytest.mark.parametrize("height", [40, 41])
-def test_sparse_scan_finds_every_other_row_and_what_lies_beside(make_classifier, photo, height):
+def test_sparse_scan_finds_every_other_window_and_those_beside(make_classifier, photo, height):
     classifier, floor = make_classifier(), 0.4
     maps = LevelMaps(photo[:height])
     dense = score_map(maps, classifier, floor)
-    sparse = score_map(maps, classifier, floor, sparse=True)
-    left = np.isfinite(dense)
-    beside = np.zeros_like(left)
-    beside[1:] |= left[:-1]
-    beside[:-1] |= left[1:]
-    expected = dense.copy()
-    expected[1::2][~beside[1::2]] = -np.inf
-    np.testing.assert_array_equal(np.isfinite(sparse), np.isfinite(expected))
-    np.testing.assert_allclose(sparse[np.isfinite(sparse)], expected[np.isfinite(sparse)], atol=1e-5)
-    assert np.isfinite(dense[1::2]).sum() > np.isfinite(sparse[1::2]).sum() > 0
+    on_grid = np.zeros(dense.shape, dtype=bool)
+    on_grid[::2, ::2] = True
+    beside = binary_dilation(on_grid & np.isfinite(dense), np.ones((3, 3)))
+    expected = np.where(on_grid | beside, dense, -np.inf)
+    np.testing.assert_array_equal(score_map(maps, classifier, floor, sparse=True), expected)
+    assert np.isfinite(dense[~on_grid]).sum() > np.isfinite(expected[~on_grid]).sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("scales_per_octave", "octaves", "expected"),
+    [(4, 1.0, [0, 2, 4, 6, 8]), (4, 0.5, range(9)), (8, 1.0, [0, 4, 8, 12, 16]), (2, 1.0, range(5))],
+)
+def test_sparse_scan_takes_two_levels_in_the_range_of_sizes(
+    make_classifier, rng, scales_per_octave, octaves, expected
+):
+    image = rng.integers(0, 256, size=(98, 98, 3), dtype=np.uint8)
+    levels = PyramidRule(scales_per_octave).levels(image)
+    (found,) = scan_photo(levels, [make_classifier()], [-100.0], sparse=True, octaves=octaves)
+    assert np.unique(found.level).tolist() == list(expected)
+    (found,) = scan_photo(levels, [make_classifier()], [-100.0])
+    assert len(found) == sum(level.image[..., 0].size for level in levels)
+
+
+def test_scan_of_more_windows_than_a_list_holds(make_classifier, rng):
+    image = rng.integers(0, 256, size=(40, 2 * LISTED // 40, 3), dtype=np.uint8)
+    classifier = make_classifier(k=6)
+    found = score_map(LevelMaps(image), classifier, -np.inf)
+    np.testing.assert_array_equal(found.ravel(), classifier.scores(all_windows(image)))
 
 
 def test_scan_does_not_depend_on_the_number_of_threads(make_classifier, maps, with_threads):
