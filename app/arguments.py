@@ -1,7 +1,10 @@
 """What several commands' arguments stand for."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ..features.errors import DataError, ParameterError
 
@@ -14,6 +17,16 @@ SCALE_BY_HELP = (
     "Size of an object: 'auto', 'size' (annotated), 'box', 'shape' (of a rigid 3-D shape fitted to all its "
     "keypoints), or two keypoints with a comma."
 )
+
+SequenceFolder = Annotated[
+    Path, typer.Argument(help="Folder of Hopkins 155: <sequence>/<sequence>_truth.mat.")
+]
+PoolOption = Annotated[
+    str, typer.Option(help="Candidates: 'paper' (velocity clustering) or 'large' (more generators).")
+]
+FeaturesOption = Annotated[str, typer.Option(help="'all', 'likelihood' or 'prior'.")]
+FormOption = Annotated[str, typer.Option(help="Features 'relative' to the sequence's least value, or 'raw'.")]
+SizeOption = Annotated[int, typer.Option("-k", help="Features to select.")]
 
 if TYPE_CHECKING:
     from ..datasets.photos import PhotoSet

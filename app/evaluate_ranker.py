@@ -1,10 +1,11 @@
 """`annealed evaluate-ranker`: cross-validate the ranker of segmentations over videos."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from .arguments import FeaturesOption, FormOption, PoolOption, SequenceFolder, SizeOption
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,15 +14,11 @@ if TYPE_CHECKING:
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder of Hopkins 155: <sequence>/<sequence>_truth.mat.")],
-    pool: Annotated[
-        str, typer.Option(help="Candidates: 'paper' (velocity clustering) or 'large' (more generators).")
-    ] = "paper",
-    features: Annotated[str, typer.Option(help="'all', 'likelihood' or 'prior'.")] = "all",
-    form: Annotated[
-        str, typer.Option(help="Features 'relative' to the sequence's least value, or 'raw'.")
-    ] = "relative",
-    k: Annotated[int, typer.Option("-k", help="Features to select.")] = 40,
+    folder: SequenceFolder,
+    pool: PoolOption = "paper",
+    features: FeaturesOption = "all",
+    form: FormOption = "relative",
+    k: SizeOption = 40,
     folds: Annotated[int, typer.Option(help="Folds; the sequences of a video stay in one.")] = 10,
     repetitions: Annotated[int, typer.Option(help="Assignments of videos to folds, averaged.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the first assignment.")] = 0,

@@ -5,18 +5,16 @@ from typing import Annotated
 
 import typer
 
+from .arguments import FeaturesOption, FormOption, PoolOption, SequenceFolder, SizeOption
+
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder of Hopkins 155: <sequence>/<sequence>_truth.mat.")],
+    folder: SequenceFolder,
     out: Annotated[Path, typer.Option(help="Model file to write.")],
-    pool: Annotated[
-        str, typer.Option(help="Candidates: 'paper' (velocity clustering) or 'large' (more generators).")
-    ] = "paper",
-    features: Annotated[str, typer.Option(help="'all', 'likelihood' or 'prior'.")] = "all",
-    form: Annotated[
-        str, typer.Option(help="Features 'relative' to the sequence's least value, or 'raw'.")
-    ] = "relative",
-    k: Annotated[int, typer.Option("-k", help="Features to select.")] = 40,
+    pool: PoolOption = "paper",
+    features: FeaturesOption = "all",
+    form: FormOption = "relative",
+    k: SizeOption = 40,
 ) -> None:
     """Train a ranker of motion segmentations on all sequences of a folder.
 

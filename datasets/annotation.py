@@ -1,6 +1,7 @@
 """What every annotation format says about a photo, and the photo set that is made of it."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +54,39 @@ class PhotoRows:
             raise BadRowError(f"{keypoint} of face {face} is there twice; the first counts")
         points[keypoint] = point
         self.visible[face, keypoint] = visible
+
+
+def read_files(
+    folder: Path, ending: str, add: Callable[[dict[str, PhotoRows], Path], None], names: list[str]
+) -> PhotoSet:
+    """Read a folder of annotation files, one a photo or a face, which also holds the photos.
+
+    Parameters
+    ----------
+    folder : Path
+    ending : str
+        Of the files' names.
+    add : callable
+        Adds what a file says to the photos; a file for which it raises a BadRowError becomes a problem.
+    names : list of str
+        Keypoints, in the order of the set.
+
+    Raises
+    ------
+    DataError
+        If there is no file, or nothing to use in them.
+    """
+    files = sorted(folder.glob(f"*{ending}"))
+    if not files:
+        raise DataError(f"{folder}: no {ending} file in this folder")
+    photos: dict[str, PhotoRows] = {}
+    problems: list[str] = []
+    for file in files:
+        try:
+            add(photos, file)
+        except BadRowError as error:
+            problems.append(f"{file.name}: {error}")
+    return make_photo_set(folder, folder, photos, names, problems)
 
 
 def make_photo_set(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..features.errors import DataError
-from .annotation import BadRowError, PhotoRows, make_photo_set
+from .annotation import BadRowError, PhotoRows, make_photo_set, read_files
 from .keypoint_schemes import AFLW_21
 from .mat_files import load_mat
 from .photos import PhotoSet
@@ -96,24 +96,16 @@ def read_aflw_mat(path: str | os.PathLike) -> PhotoSet:
     -------
     PhotoSet
     """
-    folder = Path(path)
-    files = sorted(folder.glob("*.mat"))
-    if not files:
-        raise DataError(f"{folder}: no .mat file in this folder")
-    photos: dict[str, PhotoRows] = {}
-    problems: list[str] = []
-    for file in files:
-        try:
-            points = _mat_points(file)
-        except BadRowError as error:
-            problems.append(f"{file.name}: {error}")
-            continue
-        rows = photos.setdefault(f"{file.stem}.jpg", PhotoRows())
-        rows.points["0"] = {}
-        for keypoint, (x, y) in zip(AFLW_21, points.tolist(), strict=True):
-            if x >= 0 and y >= 0:
-                rows.add("0", keypoint, (y, x))
-    return make_photo_set(folder, folder, photos, list(AFLW_21), problems)
+    return read_files(Path(path), ".mat", _add_mat, list(AFLW_21))
+
+
+def _add_mat(photos: dict[str, PhotoRows], file: Path) -> None:
+    points = _mat_points(file)
+    rows = photos.setdefault(f"{file.stem}.jpg", PhotoRows())
+    rows.points["0"] = {}
+    for keypoint, (x, y) in zip(AFLW_21, points.tolist(), strict=True):
+        if x >= 0 and y >= 0:
+            rows.add("0", keypoint, (y, x))
 
 
 def _mat_points(file: Path) -> np.ndarray:

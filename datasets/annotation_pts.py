@@ -7,12 +7,12 @@ may be missing.
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ..features.errors import DataError
-from .annotation import BadRowError, PhotoRows, make_photo_set
+from .annotation import BadRowError, PhotoRows, read_files
 from .keypoint_schemes import POINTS_OF_68, from_68
 from .photos import PhotoSet
 
@@ -34,28 +34,20 @@ def read_pts(path: str | os.PathLike) -> PhotoSet:
     PhotoSet
     """
     folder = Path(path)
-    files = sorted(folder.glob("*.pts"))
-    if not files:
-        raise DataError(f"{folder}: no .pts file in this folder")
-    available = _photos_by_stem(folder)
-    photos: dict[str, PhotoRows] = {}
-    problems: list[str] = []
-    for file in files:
-        try:
-            stem = file.stem if file.stem in available else _NUMBERED.sub("", file.stem)
-            if stem not in available:
-                raise BadRowError("no photo of this name")
-            points = _read_points(file)
-        except BadRowError as error:
-            problems.append(f"{file.name}: {error}")
-            continue
-        rows = photos.setdefault(available[stem], PhotoRows())
-        face = str(len(rows.points))
-        for keypoint, (x, y) in from_68(points).items():
-            rows.add(face, keypoint, (float(y), float(x)))
-        (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
-        rows.boxes[face] = float(y0), float(x0), float(y1), float(x1)
-    return make_photo_set(folder, folder, photos, list(POINTS_OF_68), problems)
+    return read_files(folder, ".pts", partial(_add_pts, _photos_by_stem(folder)), list(POINTS_OF_68))
+
+
+def _add_pts(available: dict[str, str], photos: dict[str, PhotoRows], file: Path) -> None:
+    stem = file.stem if file.stem in available else _NUMBERED.sub("", file.stem)
+    if stem not in available:
+        raise BadRowError("no photo of this name")
+    points = _read_points(file)
+    rows = photos.setdefault(available[stem], PhotoRows())
+    face = str(len(rows.points))
+    for keypoint, (x, y) in from_68(points).items():
+        rows.add(face, keypoint, (float(y), float(x)))
+    (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
+    rows.boxes[face] = float(y0), float(x0), float(y1), float(x1)
 
 
 def _photos_by_stem(folder: Path) -> dict[str, str]:

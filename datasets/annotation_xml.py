@@ -1,7 +1,7 @@
 """The XML files of dlib's imglab and of CVAT ("CVAT for images 1.1")."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,18 +24,7 @@ def read_imglab(path: str | os.PathLike) -> PhotoSet:
     -------
     PhotoSet
     """
-    path = Path(path)
-    photos: dict[str, PhotoRows] = {}
-    problems: list[str] = []
-    names: dict[str, None] = {}
-    for image in _root(path, "dataset").iterfind("images/image"):
-        rows = photos.setdefault(image.get("file", ""), PhotoRows())
-        for box in image.iterfind("box"):
-            try:
-                _add_imglab_box(rows, box, names)
-            except BadRowError as error:
-                problems.append(f"{path.name} {image.get('file', '')}: {error}")
-    return make_photo_set(path, path.parent, photos, list(names), problems)
+    return _read_images(Path(path), "dataset", "images/image", "file", "box", _add_imglab_box)
 
 
 def _add_imglab_box(rows: PhotoRows, box: ElementTree.Element, names: dict[str, None]) -> None:
@@ -72,20 +61,7 @@ def read_cvat(path: str | os.PathLike) -> PhotoSet:
     -------
     PhotoSet
     """
-    path = Path(path)
-    photos: dict[str, PhotoRows] = {}
-    problems: list[str] = []
-    names: dict[str, None] = {}
-    for image in _root(path, "annotations").iterfind("image"):
-        rows = photos.setdefault(image.get("name", ""), PhotoRows())
-        if image.get("width") and image.get("height"):
-            rows.size_stated = int(_number(image, "height")), int(_number(image, "width"))
-        for shape in image:
-            try:
-                _add_cvat_shape(rows, shape, names)
-            except BadRowError as error:
-                problems.append(f"{path.name} {image.get('name', '')}: {error}")
-    return make_photo_set(path, path.parent, photos, list(names), problems)
+    return _read_images(Path(path), "annotations", "image", "name", "*", _add_cvat_shape)
 
 
 def _add_cvat_shape(rows: PhotoRows, shape: ElementTree.Element, names: dict[str, None]) -> None:
@@ -131,6 +107,33 @@ def _number(element: ElementTree.Element, name: str) -> float:
     except ValueError:
         found = element.get(name)
         raise BadRowError(f"{name} of a {element.tag} is {found!r}, expected a number") from None
+
+
+def _read_images(
+    path: Path,
+    root: str,
+    images: str,
+    name: str,
+    shapes: str,
+    add: Callable[[PhotoRows, ElementTree.Element, dict[str, None]], None],
+) -> PhotoSet:
+    """Read the images of an XML file, whose name is an attribute, and add the shapes of each to its rows."""
+    photos: dict[str, PhotoRows] = {}
+    problems: list[str] = []
+    names: dict[str, None] = {}
+    for image in _root(path, root).iterfind(images):
+        rows = photos.setdefault(image.get(name, ""), PhotoRows())
+        try:
+            if image.get("width") and image.get("height"):
+                rows.size_stated = int(_number(image, "height")), int(_number(image, "width"))
+        except (ValueError, OverflowError) as error:  # also of an int of infinity
+            problems.append(f"{path.name} {image.get(name, '')}: {error}")
+        for shape in image.iterfind(shapes):
+            try:
+                add(rows, shape, names)
+            except BadRowError as error:
+                problems.append(f"{path.name} {image.get(name, '')}: {error}")
+    return make_photo_set(path, path.parent, photos, list(names), problems)
 
 
 def _root(path: Path, tag: str) -> ElementTree.Element:

@@ -289,6 +289,15 @@ def test_regions_to_ignore(folder):
     assert read_annotations(path).photos[0].ignore.tolist() == [[6, 5, 35, 24]]
 
 
+@pytest.mark.parametrize("width", ["wide", "nan", "inf"])
+def test_a_stated_size_that_is_no_number_is_a_problem_of_its_photo(folder, width):
+    path = write_cvat(folder)
+    path.write_text(path.read_text().replace(f"width='{WIDTH}'", f"width='{width}'", 1))
+    photos = read_annotations(path)
+    assert len(photos.photos) == len(TRUTH)
+    assert len(photos.problems) == 1
+
+
 def test_cvat_skeletons(folder):
     (folder / "annotations.xml").write_text(
         "<annotations><image name='a.jpg' width='40' height='44'>"
