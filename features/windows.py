@@ -78,7 +78,6 @@ class WindowPool:
 
     def __init__(self, descriptors):
         self.descriptors = descriptors
-        self._latest = None
 
     @classmethod
     def default(cls):
@@ -154,17 +153,17 @@ class WindowPool:
 
     def offsets(self, layout):
         """Return where features read in maps of a layout, int32 of shape (n_features, 9)."""
-        # in one piece, as threads may ask for different layouts at the same time
-        latest = self._latest
-        if latest is None or latest[0] != layout:
-            latest = self._latest = layout, _offsets(self._reads, layout)
-        return latest[1]
+        is_hog, channel, *reads = self._reads
+        offsets = np.zeros((len(self), N_CORNERS), dtype=np.int32)
+        _fill_offsets(is_hog, channel, *reads, *layout, offsets)
+        return offsets
 
     @cached_property
     def _reads(self):
-        """Which entries features read, whatever the layout: see `_offsets`."""
+        """Which entries features read, whatever the layout: see `_fill_offsets`."""
         kind, channel, a, b, c, e, last = self.descriptors.astype(np.int64).T
-        return kind == HOG, channel, last, a + c, b + e, a, b, *haar_corners(kind, a, b, c, e)
+        cell, block = np.stack([last, a + c, b + e], axis=1), np.stack([a, b], axis=1)
+        return kind == HOG, np.ascontiguousarray(channel), cell, block, *haar_corners(kind, a, b, c, e)
 
     def _run(self, patches, values=_NO_VALUES, codes=_NO_CODES, scaling=_NO_SCALING, extremes=_NO_EXTREMES):
         """Compute the outputs that are given; see `compute_windows`."""
@@ -291,31 +290,32 @@ def _name(kind, channel, a, b, c, e, last):
     return f"Haar {down} x {across} {_CHANNELS[channel]} at ({a}, {b}) of {c} x {e} px"
 
 
-def _offsets(reads, layout):
-    """Return where features read in maps of a layout.
+@njit(cache=True, nogil=True)
+def _fill_offsets(is_hog, channel, cell, block, rows, cols, integral_steps, cell_steps, norm_steps, out):
+    """Write where features read in maps of a layout.
 
     Parameters
     ----------
-    reads : tuple of ndarray
-        Which features are HOG, channel, orientation, row and column of the cell, row and column of the
-        block, all of shape (n,); rows and columns of the integral image's entries, (n, 9).
-    layout : Layout
-
-    Returns
-    -------
-    ndarray of shape (n, 9), int32
+    is_hog : ndarray of shape (n,), bool
+    channel : ndarray of shape (n,), int64
+    cell, block : ndarray of shape (n, 3) and (n, 2), int64
+        Orientation, row and column of a HOG feature's cell; row and column of its block.
+    rows, cols : ndarray of shape (n, 9), int64
+        Entries of the integral image that a Haar feature reads.
+    integral_steps, cell_steps, norm_steps : tuple of int
+        Of the layout.
+    out : ndarray of shape (n, 9), int32
     """
-    is_hog, channel, orientation, cell_row, cell_col, block_row, block_col, rows, cols = reads
-    plane, row, col = layout.integral
-    out = channel[:, None] * plane + rows * row + cols * col
-    assert out.shape[1] == N_CORNERS
-    plane, step, row, col = layout.cells
-    cell = channel * plane + orientation * step + cell_row * row + cell_col * col
-    plane, row, col = layout.norms
-    norm = channel * plane + block_row * row + block_col * col
-    out[is_hog, 0] = cell[is_hog]
-    out[is_hog, 1] = norm[is_hog]
-    return out.astype(np.int32)
+    for f in range(len(out)):
+        if is_hog[f]:
+            plane, step, row, col = cell_steps
+            out[f, 0] = channel[f] * plane + cell[f, 0] * step + cell[f, 1] * row + cell[f, 2] * col
+            plane, row, col = norm_steps
+            out[f, 1] = channel[f] * plane + block[f, 0] * row + block[f, 1] * col
+        else:
+            plane, row, col = integral_steps
+            for corner in range(N_CORNERS):
+                out[f, corner] = channel[f] * plane + rows[f, corner] * row + cols[f, corner] * col
 
 
 def _output(out, shape, dtype):

@@ -8,7 +8,8 @@
 Where this departs from the letter of the algorithm, and why:
 
 - An iteration passes over the data in mini-batches while features leave, and in one batch once the k
-  survivors only have to be trained. `batch_size=None` passes in one batch throughout.
+  survivors only have to be trained. `batch_size=None` passes in one batch throughout;
+  `batches_per_iteration` passes over some of the data in an iteration, and over others in the next.
 - Steps have Nesterov momentum. `momentum=0` with `batch_size=None` is the algorithm as printed.
 - The step is 1 / (largest eigenvalue of a bound on the Hessian), which is estimated again as features
   leave; `learning_rate` takes a number instead. A run that diverges goes back to its last good
@@ -96,6 +97,7 @@ def anneal(
     schedule: InverseSchedule,
     *,
     batch_size: int | None = 250,
+    batches_per_iteration: int | None = None,
     momentum: float = 0.9,
     learning_rate: float | str = "auto",
     groups: np.ndarray | None = None,
@@ -117,6 +119,8 @@ def anneal(
         Counts features, or groups of features where `groups` is given.
     batch_size : int or None
         Rows in a batch while features leave; None for all rows.
+    batches_per_iteration : int or None
+        Batches that an iteration takes, after those that the one before took; None for all.
     momentum : float
         Nesterov momentum, at least 0 and below 1.
     learning_rate : "auto" or float
@@ -152,6 +156,7 @@ def anneal(
         loss,
         penalty,
         batch_size=batch_size,
+        batches_per_iteration=batches_per_iteration,
         momentum=momentum,
         learning_rate=learning_rate,
         groups=groups,
@@ -209,6 +214,7 @@ class Annealer:
         penalty: Penalty | None,
         *,
         batch_size: int | None = 250,
+        batches_per_iteration: int | None = None,
         momentum: float = 0.9,
         learning_rate: float | str = "auto",
         groups: np.ndarray | None = None,
@@ -216,13 +222,14 @@ class Annealer:
         tol: float = 1e-5,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
-        _check_options(batch_size, momentum, learning_rate, tol)
+        _check_options(batch_size, batches_per_iteration, momentum, learning_rate, tol)
         if design.n_rows != loss.n_rows:
             raise DataError(f"the design has {design.n_rows} rows, the loss {loss.n_rows}")
         self.design = design
         self.loss = loss
         self.penalty = penalty
         self.batch_size = batch_size
+        self.batches_per_iteration = batches_per_iteration
         self.momentum = momentum
         self.tol = tol
         self.callback = callback
@@ -247,7 +254,7 @@ class Annealer:
                 batches = self.loss.splits(None)
                 self.worst_loss = self._worst_loss(*batches[-1])
                 self._forget_velocity()
-            value, relative_move = self._pass_over(batches)
+            value, relative_move = self._pass_over(self._batches_of_iteration(batches, e))
             if size < self.survivors.n_units:
                 self._keep(self.survivors.choose(_norms(self.beta), int(size)))
                 relative_move = np.inf
@@ -262,6 +269,12 @@ class Annealer:
             self.trace,
         )
 
+    def _batches_of_iteration(self, batches: list[tuple[int, int]], e: int) -> list[tuple[int, int]]:
+        """Return the batches that iteration e = 1, 2, ... takes."""
+        n = self.batches_per_iteration or len(batches)
+        first = (e - 1) % -(-len(batches) // n) * n
+        return batches[first : first + n]
+
     def _pass_over(self, batches: list[tuple[int, int]]) -> tuple[float, float]:
         """Take one gradient step per batch (equation 2).
 
@@ -275,7 +288,7 @@ class Annealer:
         for start, stop in batches:
             block = self.design.block(start, stop)
             response = block.response(self.beta, self.intercept)
-            if stop == self.design.n_rows:
+            if stop == batches[-1][1]:
                 value = self._penalized_value(response, start, stop)
                 if not value <= self.worst_loss:
                     self._back_off(block, start, stop)
@@ -359,9 +372,16 @@ def _norms(beta):
     return np.sqrt(norms)
 
 
-def _check_options(batch_size: int | None, momentum: float, learning_rate: float | str, tol: float) -> None:
-    if batch_size is not None and not (isinstance(batch_size, Integral) and batch_size >= 1):
-        raise ParameterError(f"batch_size must be None or an integer of at least 1, got {batch_size!r}")
+def _check_options(
+    batch_size: int | None,
+    batches_per_iteration: int | None,
+    momentum: float,
+    learning_rate: float | str,
+    tol: float,
+) -> None:
+    for name, count in (("batch_size", batch_size), ("batches_per_iteration", batches_per_iteration)):
+        if count is not None and not (isinstance(count, Integral) and count >= 1):
+            raise ParameterError(f"{name} must be None or an integer of at least 1, got {count!r}")
     if not (isinstance(momentum, Real) and 0 <= momentum < 1):
         raise ParameterError(f"momentum must be a number of at least 0 and below 1, got {momentum!r}")
     if not (isinstance(tol, Real) and tol >= 0):

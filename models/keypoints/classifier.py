@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...features.codes import code_scale
 from ...features.errors import DataError
 from ...features.windows import WindowPool
 from ..designs.binned import N_CODES, response_tables
@@ -71,6 +72,11 @@ class KeypointClassifier:
     def tables(self) -> np.ndarray:
         """Response of each feature at each code, (k, 256) float32."""
         return response_tables(self.knots).astype(np.float32)
+
+    @cached_property
+    def scaling(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Lowest and highest value of each feature, and codes a unit, (k,) float32 each."""
+        return code_scale(self.low, self.high)
 
     def cascade(self, floor: float) -> np.ndarray:
         """Return the rejection thresholds of a scan that asks for scores of at least `floor`, (k,).

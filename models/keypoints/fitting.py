@@ -34,6 +34,9 @@ class FitRule:
         Annealing schedule, equation (3).
     n_batches : int
         Mini-batches an iteration while features leave.
+    batch_rows : int
+        Most examples in one of them. If there are more, an iteration passes over some, and the next over
+        others.
     tol : float
         Training of the k survivors ends once a step moves no coefficient by more than this part of the
         largest, which at the default costs less than a thousandth of the loss.
@@ -49,6 +52,7 @@ class FitRule:
     n_iter: int = 500
     mu: float = 300.0
     n_batches: int = 16
+    batch_rows: int = 2048
     tol: float = 1e-4
     shrinkage: float = 1e-4
     smoothness: float = 1e-3
@@ -59,8 +63,10 @@ class FitRule:
             raise ParameterError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
         if not 1 <= self.n_bins <= 255:
             raise ParameterError(f"n_bins must be from 1 to 255, got {self.n_bins}")
-        if self.n_batches < 1:
-            raise ParameterError(f"n_batches must be at least 1, got {self.n_batches}")
+        if self.n_batches < 1 or self.batch_rows < 1:
+            raise ParameterError(
+                f"n_batches and batch_rows must be at least 1, got {self.n_batches} and {self.batch_rows}"
+            )
         if not 0 <= self.cascade_loss < 1:
             raise ParameterError(f"cascade_loss must be at least 0 and below 1, got {self.cascade_loss}")
         InverseSchedule(self.k, self.n_iter, self.mu)
@@ -136,19 +142,20 @@ def fit_classifier(
         design = WindowsDesign(pool, patches, rule.n_bins)
         low, high, means = design.low, design.high, design.means
     with phases.measure("annealing"):
-        schedule = InverseSchedule(rule.k, rule.n_iter, rule.mu)
-        # each visit is made twice, for the response and for the gradient
-        phases.work["annealing"] += int(2 * len(labels) * schedule.cost(len(pool)))
+        batch_rows = min(-(-len(labels) // rule.n_batches), rule.batch_rows)
         share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
         result = anneal(
             design,
             LOSSES[rule.loss](labels, share),
             SecondDifference(rule.shrinkage, rule.smoothness),
-            schedule,
-            batch_size=-(-len(labels) // rule.n_batches),
+            InverseSchedule(rule.k, rule.n_iter, rule.mu),
+            batch_size=batch_rows,
+            batches_per_iteration=rule.n_batches,
             tol=rule.tol,
             callback=callback,
         )
+        rows_a_pass = min(len(labels), batch_rows * rule.n_batches)
+        phases.work["annealing"] += _visits(result.trace, len(pool), rule.k, rows_a_pass, len(labels))
     unordered = KeypointClassifier(
         keypoint=keypoint,
         pool=pool[result.kept],
@@ -163,6 +170,12 @@ def fit_classifier(
     with phases.measure("cascade"):
         classifier = with_cascade(unordered, examples, lowest_floor, rule.cascade_loss)
     return classifier, result.trace
+
+
+def _visits(trace: Trace, n_features: int, k: int, rows_a_pass: int, n_rows: int) -> int:
+    """How many (example, feature) pairs an annealing looked at, for the response and for the gradient."""
+    kept = np.array([n_features, *trace.features_kept[:-1]])
+    return int(2 * np.sum(kept * np.where(kept > k, rows_a_pass, n_rows)))
 
 
 def with_cascade(

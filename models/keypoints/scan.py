@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ...features.codes import code_scale, quantise
+from ...features.codes import quantise
 from ...features.jit import LEAF
 from ...features.maps import LevelMaps, evaluate, evaluate_at
 from ...features.pyramid import Level
@@ -197,9 +197,8 @@ def score_map(
     rejection = classifier.cascade(-np.inf if exact else floor).copy()
     if not exact:
         rejection[-1] = max(rejection[-1], np.float32(floor))
-    low, high, scale = code_scale(classifier.low, classifier.high)
     pool = classifier.pool
-    features = pool.kinds, pool.offsets(maps.layout), low, high, scale, classifier.tables, rejection
+    features = pool.kinds, pool.offsets(maps.layout), *classifier.scaling, classifier.tables, rejection
     read = maps.integral, maps.cells, maps.norms
     n_dense = len(pool) if exact else min(DENSE_STAGES, len(pool))
     intercept = np.float32(classifier.intercept)

@@ -124,6 +124,39 @@ def test_batches_and_momentum_agree_with_naive_twin(rng, batch_size, momentum):
     check_same(result, naive)
 
 
+class WatchedDesign(DenseDesign):
+    """Remembers which rows were asked for."""
+
+    def __init__(self, columns):
+        super().__init__(columns)
+        self.asked = []
+
+    def block(self, start, stop):
+        self.asked.append((start, stop))
+        return super().block(start, stop)
+
+
+def test_an_iteration_takes_some_batches_and_the_next_others(rng):
+    X = make_table(rng, n_rows=50)
+    design = WatchedDesign(np.ascontiguousarray(X.T))
+    y, schedule = make_response(rng, X), InverseSchedule(3, 12, 0)
+    options = {"batch_size": 10, "batches_per_iteration": 2, "learning_rate": 1e-3}
+    anneal(design, SquaredError(y), None, schedule, **options)
+    batches = [(0, 10), (10, 20), (20, 30), (30, 40), (40, 50)]
+    assert design.asked[:8] == [*batches, *batches[:3]]
+    assert set(design.asked[8:]) <= {*batches, (0, 50)}
+
+
+@pytest.mark.parametrize("n", [5, 8])
+def test_as_many_batches_as_there_are_change_nothing(rng, n):
+    X = make_table(rng, n_rows=50)
+    y, schedule = make_response(rng, X), InverseSchedule(3, 40)
+    expected = anneal(dense(X), SquaredError(y), None, schedule, batch_size=10)
+    result = anneal(dense(X), SquaredError(y), None, schedule, batch_size=10, batches_per_iteration=n)
+    np.testing.assert_array_equal(result.kept, expected.kept)
+    np.testing.assert_array_equal(result.beta, expected.beta)
+
+
 def test_penalized_algorithm_agrees_with_naive_twin(rng):
     X = make_table(rng)
     y = make_response(rng, X)
