@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
 from ...features.errors import DataError
 from ...features.pyramid import Level
@@ -103,9 +104,16 @@ class AlignmentStage:
         out = np.tile(self.intercept, (patches.shape[1], 1))
         for number, mine, pool in self._by_window:
             codes = pool.codes(patches[number], self.low[mine], self.high[mine])
-            for f, code in zip(mine.tolist(), codes, strict=True):
-                out += self._tables[f, code]
+            _add_responses(self._tables, mine, codes, out)
         return out.reshape(len(out), len(self.intercept) // 2, 2)
+
+
+@njit(cache=True, nogil=True)
+def _add_responses(tables, numbers, codes, out):
+    """Add the responses of some of the features, with codes (n_numbers, n), to the sums (n, n_outputs)."""
+    for row in range(len(numbers)):
+        for i in range(len(out)):
+            out[i] += tables[numbers[row], codes[row, i]]
 
 
 def align(

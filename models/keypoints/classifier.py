@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
 from ...features.codes import code_scale
 from ...features.errors import DataError
@@ -109,6 +110,13 @@ class KeypointClassifier:
 def sum_responses(tables: np.ndarray, codes: np.ndarray, intercept: float) -> np.ndarray:
     """Add up the responses of all features, in their order and in float32, as a scan does."""
     total = np.full(codes.shape[1], intercept, dtype=np.float32)
-    for table, code in zip(tables, codes, strict=True):
-        total += table[code]
+    _add_responses(tables, codes, total)
     return total
+
+
+@njit(cache=True, nogil=True)
+def _add_responses(tables, codes, total):
+    for t in range(len(tables)):
+        for k in range(len(total)):
+            i = np.uintp(k)
+            total[i] += tables[t, codes[t, i]]

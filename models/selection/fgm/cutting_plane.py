@@ -24,6 +24,9 @@ from .subproblem import L1SquaredProblem
 GROW = 1.25
 """Lengthening of each first try of a step: 1 / eta of Algorithm 4."""
 
+LEAST_TOL = 1e-9
+"""Exactness of the inner solver beyond which a set that is generated again ends the search."""
+
 
 class Atoms(Protocol):
     """What is selected: features, groups, products; `atom` is the number of one."""
@@ -131,7 +134,8 @@ def generate(
     tol : float
         Ends once the bounds' relative gap is at most this.
     inner_tol, max_inner : float, int
-        Equation (43): the inner solver ends once an iteration changes its objective by at most this share.
+        Equation (43): the inner solver ends once an iteration changes its objective by at most this share,
+        or a tenth of it whenever a set is generated again.
     callback : callable, optional
         Called with the trace after each set.
     """
@@ -158,11 +162,14 @@ def generate(
             break
         chosen = _within_limit(strongest, used, limit)
         if any(np.array_equal(chosen, known) for known in sets):
-            break  # Theorem 3: nothing is violated beyond what the inner solver leaves
-        sets.append(chosen)
-        used = np.union1d(used, chosen)
-        blocks.append(atoms.columns(chosen))
-        coef = np.concatenate([coef, np.zeros((blocks[-1].shape[1], y.shape[1]))])
+            if inner_tol <= LEAST_TOL:
+                break  # Theorem 3: nothing is violated beyond what the inner solver leaves
+            inner_tol /= 10  # the problem over the sets is not solved well enough to tell what is missing
+        else:
+            sets.append(chosen)
+            used = np.union1d(used, chosen)
+            blocks.append(atoms.columns(chosen))
+            coef = np.concatenate([coef, np.zeros((blocks[-1].shape[1], y.shape[1]))])
         problem = L1SquaredProblem(blocks, loss)
         found = minimize(problem, coef, step=step, grow=GROW, tol=inner_tol, max_iter=max_inner)
         coef, step = found.x, found.step

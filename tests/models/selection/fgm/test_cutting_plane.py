@@ -59,6 +59,15 @@ def test_lower_bound_rises_and_upper_bound_falls(rng, cls, inner_tol):
     assert len({len(column) for column in vars(trace).values()}) == 1
 
 
+def test_a_set_that_is_generated_again_is_solved_more_exactly(rng):
+    X = rng.standard_normal((200, 50))
+    y = np.sign(X[:, :8] @ rng.random((8, 1)) + 0.3 * rng.standard_normal((200, 1)))
+    loss = SquaredHinge(y, np.full(200, 10.0), True)
+    generated = generate(FeatureAtoms(X, np.ones(50)), loss, 5, inner_tol=1e-3)
+    assert generated.trace.gap <= 1e-3
+    assert len(generated.trace) > len(generated.sets)
+
+
 def test_first_set_is_the_most_correlated_one(rng):
     atoms, loss = make_case(rng, SquaredHinge, fit_intercept=False)
     generated = generate(atoms, loss(), 3, max_cuts=1)
