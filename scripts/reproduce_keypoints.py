@@ -2,11 +2,13 @@
 
     annealed train-detector ../shared/data/faces/helen-300w-train --keypoint NAMES --out face.safetensors
     python scripts/reproduce_keypoints.py face.safetensors [--keypoint left_eye_center]
-        [--tests afw-300w,helen-300w-scenes] [--methods fsa-lorenz,...] [--haar 8000] [--out runs/keypoints]
+        [--tests afw-300w,helen-300w-scenes] [--methods fsa-lorenz,...] [--haar 8000] [--examples 40000]
+        [--out runs/keypoints]
 
 Reads the examples, positives and mined negatives, of the run that made the model (`face.safetensors.run`),
-fits every learner to all of them, with as many features as the model's, and evaluates on photos that played
-no part in training or in any choice: found within 5 % of the eye distance, false beyond 10 % (section 3.3).
+fits every learner to the same of them, with as many features as the model's, and evaluates on photos that
+played no part in training or in any choice: found within 5 % of the eye distance, false beyond 10 % (section
+3.3).
 All learners share cascade calibration, non-maximum suppression and, with `--refined`, the model's
 regression of offsets. "FSA-Lor Face" is the model itself with its top-down step.
 
@@ -65,6 +67,18 @@ def training_set(model, keypoint):
         n_random=len(rounds[0].negatives[k]),
         held_out=join_examples([r.held_out[k] for r in rounds]),
     )
+
+
+def thinned(examples, most):
+    """At most so many examples: all positives, and as many negatives at random as there is room for."""
+    room = most - len(examples.positives)
+    if room < 1:
+        raise SystemExit(f"--examples is {most}; there are {len(examples.positives)} positives alone")
+    if room >= len(examples.negatives):
+        return examples
+    drawn = np.sort(np.random.default_rng(0).permutation(len(examples.negatives))[:room])
+    n_random = int(np.sum(drawn < examples.n_random))
+    return replace(examples, negatives=examples.negatives[drawn], n_random=n_random)
 
 
 def fit(method, keypoint, pool, examples, k):
@@ -145,6 +159,13 @@ def main():
         "--haar", type=int, help="Haar features to choose from, drawn at random (default: all)"
     )
     parser.add_argument(
+        "--examples",
+        type=int,
+        default=10**9,
+        help="examples to learn from, negatives drawn at random (default: all); LogitBoost needs 6 bytes for "
+        "each and feature",
+    )
+    parser.add_argument(
         "--refined", action="store_true", help="refine all detections by the model's regression"
     )
     parser.add_argument("--out", type=Path, default=Path("runs/keypoints"))
@@ -154,7 +175,7 @@ def main():
         parser.error(f"unknown methods {', '.join(unknown)}; there are {', '.join(METHODS)}")
     options.out.mkdir(parents=True, exist_ok=True)
 
-    examples = training_set(options.model, options.keypoint)
+    examples = thinned(training_set(options.model, options.keypoint), options.examples)
     model = load_model(options.model)
     if options.refined and not model.refiners:
         parser.error(f"{options.model} has no regression of offsets to refine by")
