@@ -5,9 +5,10 @@
 Prints a Markdown table for photos of 640 x 480 and 1280 x 960 pixels: milliseconds a photo for all
 keypoints of the model on one and on two threads, and for whatever else is installed: OpenCV's Haar
 cascade for eyes (`opencv-python` below 5; later versions ship none), dlib's face detector, and mediapipe's
-face detector. Then windows a second for each core in the scan alone, at the thresholds and at 0, of all
-windows as in mining and of every other row as in detection, and how many times longer the full sums of all
-windows take. Each figure is the best of as many runs as fit into `--seconds`, after one that compiles.
+face detector. Then windows a second for each core in the scan alone, maps included, at the thresholds and at
+0: where all are scored, as in mining, and where some are, to find all, as in detection; and how many times
+longer the full sums of all windows take. Each figure is the best of as many runs as fit into `--seconds`,
+after one that compiles.
 
 `opencv-python` 5 has no cascades: for that column make an environment of its own,
 
@@ -109,15 +110,15 @@ def scan_table(detector, photo, seconds):
     windows = len(classifiers) * sum(level.image[..., 0].size for level in levels)
     floors = {"thresholds": [c.threshold for c in classifiers], "0": [0.0] * len(classifiers)}
     naive = best_time(lambda: scan_photo(levels, classifiers, floors["0"], exact=True), 0, time.process_time)
-    print("\n| floor | rows | million windows a second and core | full sums take |\n|---|---|---|---|")
+    print("\n| floor | scored | million windows a second and core | full sums take |\n|---|---|---|---|")
     for name, values in floors.items():
-        for sparse, rows in ((False, "all"), (True, "every other")):
+        for sparse, scored in ((False, "all"), (True, "some")):
             fast = best_time(
                 lambda: scan_photo(levels, classifiers, values, sparse=sparse),  # noqa: B023
                 seconds,
                 time.process_time,
             )
-            print(f"| {name} | {rows} | {windows / fast / 1e6:.1f} | {naive / fast:.0f} times as long |")
+            print(f"| {name} | {scored} | {windows / fast / 1e6:.1f} | {naive / fast:.0f} times as long |")
 
 
 def main():
