@@ -167,12 +167,13 @@ def _print_summary(result: "TrainingResult") -> None:
     """Print one line a keypoint, and seconds and rates by phase."""
     from .training_report import describe_rates
 
-    last = result.detector.metadata["validation"]
-    for i, (classifier, scores) in enumerate(zip(result.detector.classifiers, last, strict=True)):
-        positives = sum(len(r.positives[i]) for r in result.rounds)
-        negatives = sum(len(r.negatives[i]) for r in result.rounds)
-        line = f"{classifier.keypoint}: {len(classifier.pool)} features, {positives} positives, "
-        line += f"{negatives} negatives"
+    metadata = result.detector.metadata
+    for i, (classifier, scores) in enumerate(
+        zip(result.detector.classifiers, metadata["validation"], strict=True)
+    ):
+        line = f"{classifier.keypoint}: {len(classifier.pool)} features, "
+        line += f"{metadata['positives'][i]} positives, {metadata['negatives'][i]} negatives "
+        line += f"of {metadata['rounds'][i]} rounds of mining"
         if scores["photos"]:
             line += (
                 f"; on {scores['photos']} held-out photos average precision "

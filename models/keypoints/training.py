@@ -165,9 +165,10 @@ class _Trainer:
         return replace(gathered, classifiers=classifiers, record=record)
 
     def finish(self, rounds: Sequence[Round]) -> KeypointDetector:
-        """Make the detector of the last round, with thresholds chosen on the held-out photos."""
-        detector = self._detector(rounds[-1].classifiers)
-        validation = rounds[-1].record["validation"]
+        """Make the detector, of each keypoint's best round, with thresholds chosen on the held-out photos."""
+        best = [_best_round(rounds, k) for k in range(len(self.keypoints))]
+        detector = self._detector([rounds[number].classifiers[k] for k, number in enumerate(best)])
+        validation = [rounds[number].record["validation"][k] for k, number in enumerate(best)]
         if refiners := self._refiners():
             refined = replace(detector, refiners=refiners)
             summaries = [summarise(curve) for curve in self._evaluate(refined)]
@@ -176,8 +177,11 @@ class _Trainer:
         metadata = {
             "configuration": self.configuration(),
             "photos": len(self.photos),
-            "positives": [sum(len(r.positives[k]) for r in rounds) for k in range(len(self.keypoints))],
-            "negatives": [sum(len(r.negatives[k]) for r in rounds) for k in range(len(self.keypoints))],
+            "rounds": best,
+            "positives": [len(examples) for examples in rounds[0].positives],
+            "negatives": [
+                sum(len(r.negatives[k]) for r in rounds[: number + 1]) for k, number in enumerate(best)
+            ],
             "validation": validation,
         }
         detector = detector.with_thresholds([summary["threshold"] for summary in validation])
@@ -426,6 +430,12 @@ class _Trainer:
                 for array in (target.points, target.visible, target.sizes, target.ignore):
                     digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+
+def _best_round(rounds: Sequence[Round], k: int) -> int:
+    """The round after which keypoint k was detected best in the held-out photos; of equal ones the last."""
+    precision = [gathered.record["validation"][k]["average_precision"] for gathered in rounds]
+    return max(range(len(rounds)), key=lambda number: (precision[number], number))
 
 
 def _mean_precision(validation: Sequence[dict[str, Any]]) -> float:

@@ -88,11 +88,21 @@ def test_train_detector_trains_on_no_held_out_photo(trained):
         assert not held_out & set(r.negatives[0].keys[:, 0])
 
 
+def test_train_detector_takes_the_round_that_is_best_on_held_out_photos(trained):
+    detector, rounds = trained[0].detector, trained[0].rounds
+    for k, number in enumerate(detector.metadata["rounds"]):
+        precision = [r.record["validation"][k]["average_precision"] for r in rounds]
+        assert precision[number] == max(precision)
+        assert all(p < precision[number] for p in precision[number + 1 :])
+        chosen = rounds[number].classifiers[k].pool.descriptors
+        np.testing.assert_array_equal(detector.classifiers[k].pool.descriptors, chosen)
+        n_negatives = sum(len(r.negatives[k]) for r in rounds[: number + 1])
+        assert detector.metadata["negatives"][k] == n_negatives
+
+
 def test_train_detector_records_what_it_did(trained):
     metadata = trained[0].detector.metadata
     assert metadata["configuration"]["fit.k"] == 15
-    n_negatives = [sum(len(r.negatives[k]) for r in trained[0].rounds) for k in range(2)]
-    assert metadata["negatives"] == n_negatives
     assert metadata["validation"][0]["photos"] == 2
     assert {"positives", "scan", "columns", "annealing", "refinement"} <= set(trained[0].phases.seconds)
     assert set(trained[0].phases.rates()) == {"scan", "annealing"}
