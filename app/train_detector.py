@@ -3,7 +3,7 @@
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ..models.keypoints.training import TrainingResult
     from ..models.keypoints.training_rule import TrainingRule
 
-PRESETS = {
-    "paper": {"k": 1500, "rounds": 10, "hard": 20_000},
-    "fast": {"k": 300, "rounds": 4, "hard": 10_000},
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {"k": 1500, "rounds": 10, "hard": 20_000, "scan": 1.0, "haar": None},
+    "fast": {"k": 300, "rounds": 4, "hard": 10_000, "scan": 0.5, "haar": 20_000},
 }
 
 
@@ -49,9 +49,13 @@ def command(
     hard: Annotated[
         int | None, typer.Option(help="Most hard negatives a round adds; 20000, or 10000 with fast.")
     ] = None,
+    scan: Annotated[
+        float | None, typer.Option(help="Share of the photos that a round scans; 1, or 0.5 with fast.")
+    ] = None,
     random: Annotated[int, typer.Option(help="Random negatives to begin with.")] = 20_000,
     haar: Annotated[
-        int | None, typer.Option(help="Haar features drawn at random to choose from; all by default.")
+        int | None,
+        typer.Option(help="Haar features drawn at random to choose from; all 60939, or 20000 with fast."),
     ] = None,
     refine: Annotated[
         int,
@@ -84,8 +88,10 @@ def command(
 
     _check_writable(out)
     names = keypoint_names(keypoint)
-    rule = _rule(preset, k, rounds, hard, loss, size_range)
-    rule = replace(rule, n_random=random, n_haar=haar, validation=validation, seed=seed)
+    changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar}
+    rule = replace(
+        _rule(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
+    )
     rule = replace(rule, refine=replace(rule.refine, k=refine), align=replace(rule.align, k=align))
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
@@ -110,24 +116,19 @@ def command(
     )
 
 
-def _rule(
-    preset: Preset,
-    k: int | None,
-    rounds: int | None,
-    hard: int | None,
-    loss: LossName,
-    size_range: str,
-) -> "TrainingRule":
+def _rule(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingRule":
     """The preset, with whatever options change of it."""
     from ..models.keypoints.fitting import FitRule
     from ..models.keypoints.targets import TargetRule
     from ..models.keypoints.training_rule import TrainingRule
 
-    defaults = PRESETS[preset.value]
+    chosen = PRESETS[preset.value] | {name: value for name, value in changed.items() if value is not None}
     return TrainingRule(
-        rounds=defaults["rounds"] if rounds is None else rounds,
-        n_hard=defaults["hard"] if hard is None else hard,
-        fit=replace(FitRule(), k=defaults["k"] if k is None else k, loss=loss.value),
+        rounds=chosen["rounds"],
+        n_hard=chosen["hard"],
+        scanned=chosen["scan"],
+        n_haar=chosen["haar"],
+        fit=replace(FitRule(), k=chosen["k"], loss=loss.value),
         targets=TargetRule(size_range_px=_two_numbers(size_range)),
     )
 

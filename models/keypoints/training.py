@@ -6,6 +6,7 @@ pyramids and maps built, once a round for all keypoints.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
@@ -294,7 +295,11 @@ class _Trainer:
 
     def _phase_photos(self, phase: str) -> int:
         """How many photos a phase looks at."""
-        counts = {"positives": len(self.photos), "validation": len(self.held_out)}
+        counts = {
+            "positives": len(self.photos),
+            "validation": len(self.held_out),
+            "scan": math.ceil(self.rule.scanned * len(self.training)),
+        }
         return counts.get(phase, len(self.training))
 
     def _first_examples(self) -> Round:
@@ -349,7 +354,7 @@ class _Trainer:
         )
 
     def _mine(self, rounds: Sequence[Round]) -> tuple[Round, list[list[float]]]:
-        """Scan all training photos with the last classifiers; new negatives and the best scores."""
+        """Scan the round's training photos with the last classifiers; new negatives and the best scores."""
         classifiers = rounds[-1].classifiers
         collectors = [
             HardestNegatives(
@@ -371,7 +376,7 @@ class _Trainer:
             )
             return n_windows, found
 
-        order = np.random.default_rng([self.rule.seed, 4]).permutation(self.training)
+        order = self._photos_to_scan(len(rounds))
         with self.phases.measure("scan"):
             for first, end in _growing_batches(len(order)):
                 mined = [found for _, found in self._over_photos(order[first:end], "scan", mine, first)]
@@ -387,6 +392,12 @@ class _Trainer:
         negatives = tuple(examples for examples, _ in found)
         hardest = [scores[:REPORTED_NEGATIVES].tolist() for _, scores in found]
         return Round(nothing, nothing, negatives, (), {}), hardest
+
+    def _photos_to_scan(self, number: int) -> np.ndarray:
+        """The training photos of round 1, 2, ... in the order in which they are scanned."""
+        order = np.random.default_rng([self.rule.seed, 4]).permutation(self.training)
+        n = self._phase_photos("scan")
+        return np.roll(order, -(number - 1) * n)[:n]
 
     def _fit(self, k: int, rounds: Sequence[Round]) -> tuple[KeypointClassifier, Trace]:
         """Train the classifier of one keypoint on the examples of all rounds."""

@@ -23,6 +23,8 @@ class TrainingRule:
         Rounds of mining, after the training on random negatives.
     n_hard : int
         Most hard negatives that a round adds.
+    scanned : float
+        Share of the training photos that a round scans; the next round goes on with the others.
     spacing_px : int
         Of the negatives in a square of so many pixels of a level only the hardest is added; 1: all.
     n_random : int
@@ -45,6 +47,7 @@ class TrainingRule:
 
     rounds: int = 10
     n_hard: int = 20_000
+    scanned: float = 1.0
     spacing_px: int = 4
     n_random: int = 20_000
     hard_floor: float = -1.0
@@ -61,6 +64,8 @@ class TrainingRule:
         for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not 0 < self.scanned <= 1:
+            raise ParameterError(f"scanned must be above 0 and at most 1, got {self.scanned}")
         if not 0 <= self.validation <= 0.5:
             raise ParameterError(f"validation must lie in 0..0.5, got {self.validation}")
         if self.n_haar is not None and self.n_haar < 0:

@@ -79,6 +79,15 @@ def test_train_detector_adds_new_hard_negatives_each_round(trained):
             assert np.median(scores) > np.median(typical)
 
 
+def test_train_detector_goes_on_with_other_photos_in_the_next_round(photos):
+    rule = replace(RULE, rounds=2, scanned=0.5, n_random=30, validation=0.0, refine=RefineRule(k=0))
+    _, *mined = train_detector(photos, KEYPOINTS, rule).rounds
+    first, second = (set(r.negatives[0].keys[:, 0]) for r in mined)
+    assert first
+    assert second
+    assert not first & second
+
+
 def test_train_detector_trains_on_no_held_out_photo(trained):
     first = trained[0].rounds[0]
     held_out = set(first.held_out[0].keys[:, 0])
@@ -256,6 +265,8 @@ def test_training_pool_draws_haar_and_keeps_hog():
     [
         ({"rounds": -1}, "rounds must be at least 0"),
         ({"n_hard": 0}, "n_hard must be at least 1"),
+        ({"scanned": 0.0}, "scanned must be above 0"),
+        ({"scanned": 1.5}, "scanned must be above 0"),
         ({"validation": 0.9}, r"validation must lie in 0\.\.0\.5"),
         ({"n_haar": -1}, "n_haar must be"),
     ],
