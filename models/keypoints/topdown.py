@@ -23,7 +23,7 @@ N_ANCHORS = 4
 """Photos are scanned for so many keypoints, those that are detected best; the others are looked for in faces.
 Weak detectors take the longest to scan and mislead the choice of poses."""
 
-LEAST_LIKELY = -4.0
+LEAST_LIKELY = -2.0
 """Log-odds that a pose must have by the detections of the anchors alone."""
 
 LOOK_RADIUS = 0.2
