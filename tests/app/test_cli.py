@@ -68,7 +68,7 @@ def test_info_describes_a_model(tmp_path, rng):
 
 def test_info_of_the_face_model_is_short():
     lines = runner.invoke(app, ["info", "face"]).stdout.splitlines()
-    assert any(line.startswith("training.configuration.fit.k: 300") for line in lines)
+    assert any(line.startswith("training.configuration.fit.k: 500") for line in lines)
     assert "training.validation.0.curve: 100 values" in lines
     assert max(map(len, lines)) < 300
 
