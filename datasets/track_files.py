@@ -86,6 +86,7 @@ def _load_npz(path: Path) -> dict[str, np.ndarray]:
         # np.load leaves a file open that turns out not to be a ZIP archive.
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             return dict(file)
+    # NotImplementedError is zipfile's word for a compression or an encryption that it does not know.
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile, NotImplementedError) as error:
         raise DataError(f"{path}: not an NPZ file that can be read ({error})") from None
 

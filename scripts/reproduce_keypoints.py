@@ -8,8 +8,7 @@
 Reads the examples, positives and mined negatives, of the run that made the model (`face.safetensors.run`),
 fits every learner to the same of them, with as many features as the model's, and evaluates on photos that
 played no part in training or in any choice: found within 5 % of the eye distance, false beyond 10 % (section
-3.3).
-All learners share cascade calibration, non-maximum suppression and, with `--refined`, the model's
+3.3). All learners share cascade calibration, non-maximum suppression and, with `--refined`, the model's
 regression of offsets. "FSA-Lor Face" is the model itself with its top-down step.
 
     fsa-lorenz, fsa-logistic, fsa-svm   annealing with losses (8), (6) and (7)
@@ -71,6 +70,8 @@ def training_set(model, keypoint):
 
 def thinned(examples, most):
     """At most so many examples: all positives, and as many negatives at random as there is room for."""
+    if most is None:
+        return examples
     room = most - len(examples.positives)
     if room < 1:
         raise SystemExit(f"--examples is {most}; there are {len(examples.positives)} positives alone")
@@ -161,7 +162,6 @@ def main():
     parser.add_argument(
         "--examples",
         type=int,
-        default=10**9,
         help="examples to learn from, negatives drawn at random (default: all); LogitBoost needs 6 bytes for "
         "each and feature",
     )

@@ -39,7 +39,7 @@ class FitRule:
         others.
     tol : float
         Training of the k survivors ends once a step moves no coefficient by more than this part of the
-        largest, which at the default costs less than a thousandth of the loss.
+        largest.
     shrinkage, smoothness : float
         Of the response functions, equation (13).
     cascade_loss : float

@@ -251,7 +251,7 @@ def _places_beside(scores, stride):
             if scores[row, col] > NEVER:
                 for r in range(max(row - 1, 0), min(row + 2, height)):
                     for c in range(max(col - 1, 0), min(col + 2, width)):
-                        if scores[r, c] == NEVER and (r % 2 or c % 2):
+                        if scores[r, c] == NEVER:
                             scores[r, c] = _WAITING
                             places.append(r * stride + c)
     return np.array(places, dtype=np.int32)

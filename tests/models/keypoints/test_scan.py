@@ -118,7 +118,7 @@ def test_scan_does_not_depend_on_the_number_of_threads(make_classifier, maps, wi
 
 
 @pytest.mark.parametrize("width", [24, 63, 64, 65, 130])
-def test_scan_of_rows_that_do_not_fill_their_blocks(make_classifier, rng, width):
+def test_scan_of_rows_of_any_width(make_classifier, rng, width):
     image = rng.integers(0, 256, size=(24, width, 3), dtype=np.uint8)
     classifier = make_classifier(k=6)
     found = score_map(LevelMaps(image), classifier, 0.0, exact=True)
