@@ -12,8 +12,8 @@ Where this departs from the letter of the algorithm, and why:
   `batches_per_iteration` passes over some of the data in an iteration, and over others in the next.
 - Steps have Nesterov momentum. `momentum=0` with `batch_size=None` is the algorithm as printed.
 - The step is 1 / (largest eigenvalue of a bound on the Hessian), which is estimated again as features
-  leave; `learning_rate` takes a number instead. A run that diverges goes back to its last good
-  iteration and halves the step.
+  leave; `learning_rate` takes a number instead. An iteration that diverges is repeated from the last
+  good state with half the step.
 - Training ends early once the k survivors have converged.
 """
 
@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 
 from ..features.errors import DataError, ParameterError
-from .designs.base import Block, Design
+from .designs.base import Design
 from .fused import can_fuse, fused_pass
 from .losses import Loss
 from .penalties import Penalty
@@ -276,22 +276,27 @@ class Annealer:
         return batches[first : first + n]
 
     def _pass_over(self, batches: list[tuple[int, int]]) -> tuple[float, float]:
-        """Take one gradient step per batch (equation 2).
+        """Take one gradient step per batch (equation 2), again with half the step if the loss diverges.
 
         Returns the loss on the last batch before its step, and how far that step's gradient moves a
-        coefficient, relative to the largest one. A loss that shows divergence takes the run back
-        instead of on.
+        coefficient, relative to the largest one.
         """
-        step = self.steps.current()
-        if can_fuse(self.design, self.loss, self.penalty, batches):
-            return self._fused_pass_over(batches, step)
+        fused = can_fuse(self.design, self.loss, self.penalty, batches)
+        while True:
+            step = self.steps.current()
+            value, relative_move = self._fused_steps(batches, step) if fused else self._steps(batches, step)
+            if value <= self.worst_loss:
+                return value, relative_move
+            self._back_off(*batches[-1])
+
+    def _steps(self, batches: list[tuple[int, int]], step: float) -> tuple[float, float]:
+        """Take the steps, but the last one only if the loss is not worse than it may be."""
         for start, stop in batches:
             block = self.design.block(start, stop)
             response = block.response(self.beta, self.intercept)
             if stop == batches[-1][1]:
                 value = self._penalized_value(response, start, stop)
                 if not value <= self.worst_loss:
-                    self._back_off(block, start, stop)
                     return value, np.inf
                 self.good = self.beta.copy(), self.intercept.copy()
             residual = self.loss.derivative(response, start, stop)
@@ -310,15 +315,11 @@ class Annealer:
             )
         return value, relative_move
 
-    def _fused_pass_over(self, batches: list[tuple[int, int]], step: float) -> tuple[float, float]:
-        """Do what `_pass_over` does in one compiled call."""
+    def _fused_steps(self, batches: list[tuple[int, int]], step: float) -> tuple[float, float]:
+        """Do what `_steps` does in one compiled call."""
         state = self.beta, self.velocity, self.intercept, self.intercept_velocity
         rule = step, self.momentum, self.worst_loss
-        value, relative_move = fused_pass(self.design, self.loss, batches, state, self.good, rule)
-        if not value <= self.worst_loss:
-            start, stop = batches[-1]
-            self._back_off(self.design.block(start, stop), start, stop)
-        return value, relative_move
+        return fused_pass(self.design, self.loss, batches, state, self.good, rule)
 
     def _penalized_value(self, response: np.ndarray, start: int, stop: int) -> float:
         value = self.loss.value(response, start, stop)
@@ -329,7 +330,7 @@ class Annealer:
         response = np.repeat(self.loss.initial_intercept()[:, None], stop - start, axis=1)
         return DIVERGED * self.loss.value(response, start, stop) + np.finfo(float).tiny
 
-    def _back_off(self, block: Block, start: int, stop: int) -> None:
+    def _back_off(self, start: int, stop: int) -> None:
         """Return to the last state with an acceptable loss, with half the step.
 
         Features that left since may have made that state worse than the bound: then the bound gives
@@ -338,7 +339,8 @@ class Annealer:
         self.beta, self.intercept = self.good[0].copy(), self.good[1].copy()
         self._forget_velocity()
         self.steps.halve()
-        value = self._penalized_value(block.response(self.beta, self.intercept), start, stop)
+        response = self.design.block(start, stop).response(self.beta, self.intercept)
+        value = self._penalized_value(response, start, stop)
         self.worst_loss = max(self.worst_loss, DIVERGED * value)
 
     def _keep(self, indices: np.ndarray) -> None:

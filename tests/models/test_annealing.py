@@ -451,6 +451,17 @@ def test_far_too_large_steps_recover(rng, learning_rate, loss, batch_size):
     assert bound.value(response[None], 0, N_ROWS) <= 2 * empty
 
 
+@pytest.mark.parametrize("loss", [SquaredError, Logistic])
+def test_features_leave_by_steps_that_did_not_diverge(rng, loss):
+    X = make_table(rng, n_rows=200)
+    y = 3 * X[:, 15] - 2 * X[:, 20] + 0.1 * rng.standard_normal(200)  # not the first ones, which win ties
+    bound = loss(y if loss is SquaredError else np.sign(y))
+    options = {"learning_rate": 30.0, "batch_size": 20}
+    result = anneal(dense(X), bound, None, InverseSchedule(k=2, n_iter=200), **options)
+    assert result.kept.tolist() == [15, 20]
+    assert result.trace.step[0] < 30
+
+
 @pytest.mark.parametrize("learning_rate", [1e100, 1e300])
 @pytest.mark.parametrize("batch_size", [None, 20])
 def test_steps_beyond_forty_halvings_are_refused(rng, learning_rate, batch_size):
