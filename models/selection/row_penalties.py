@@ -128,6 +128,8 @@ def prox_lp_inf(A: np.ndarray, rho: float, p: float) -> np.ndarray:
     if not rho >= 0:
         raise ParameterError(f"rho must be at least 0, got {rho!r}")
     A = np.asarray(A, dtype=np.float64)
+    if rho == 0:
+        return A.copy()
     if p == 0:
         return np.where((A**2).sum(axis=1, keepdims=True) > 2 * rho, A, 0.0)
     level = np.empty(len(A))
@@ -163,46 +165,66 @@ def _lowest_level(b, rho, p):
     """Return the global minimum of h, for magnitudes `b` from the largest down.
 
     Between b[k] and b[k - 1] the first k magnitudes are above t and
-    h(t) = k t^2 / 2 - total t + square / 2 + rho t^p, with total and square their sums.
+    h(t) = k t^2 / 2 - total t + square / 2 + rho t^p, with total and square their sums. The slopes of h at
+    the magnitudes tell in which intervals it has a minimum.
     """
     all_squares = 0.0
     for value in b:
         all_squares += value * value
     best, best_value = 0.0, 0.5 * all_squares
     total = square = 0.0
+    push_high = slope_high = _push(b[0], rho, p)
     for k in range(1, len(b) + 1):
-        total += b[k - 1]
-        square += b[k - 1] * b[k - 1]
-        low = b[k] if k < len(b) else 0.0
-        t = _stationary(k, total, rho, p)
-        if t <= 0.0 or t < low or t > b[k - 1]:
-            continue
-        value = 0.5 * (k * t * t - 2 * total * t + square) + rho * t**p
-        if value < best_value or (value == best_value and t < best):
-            best, best_value = t, value
+        high, low = b[k - 1], (b[k] if k < len(b) else 0.0)
+        total += high
+        square += high * high
+        push_low = _push(low, rho, p)
+        slope_low = k * low - total + push_low
+        rises = slope_high >= 0.0 and low < high
+        if rises and (slope_low < 0.0 or _dips(k, total, rho, p, (low, high), (push_low, push_high))):
+            t = max(low, _stationary(k, total, rho, p, high))
+            value = 0.5 * (k * t * t - 2 * total * t + square) + rho * t**p
+            if value < best_value or (value == best_value and t < best):
+                best, best_value = t, value
+        push_high, slope_high = push_low, slope_low
     return best
 
 
 @njit(cache=True)
-def _stationary(k, total, rho, p):
-    """Return the local minimum of k t^2 / 2 - total t + rho t^p over t > 0, or 0 if there is none.
-
-    Its derivative g(t) = k t - total + rho p t^(p - 1) is convex with its lowest point at `turn`; only the
-    root to the right of it is a minimum, and Newton's method from the right meets it without overshooting.
-    """
+def _push(t, rho, p):
+    """Return the derivative of rho t^p, rho > 0, from the right where t = 0."""
     if p == 1.0:
-        return (total - rho) / k
-    if total <= 0.0:
-        return 0.0
-    turn = (rho * p * (1.0 - p) / k) ** (1.0 / (2.0 - p))
-    if turn > 0.0 and k * turn - total + rho * p * turn ** (p - 1.0) >= 0.0:
-        return 0.0
-    t = total / k
+        return rho
+    return rho * p * t ** (p - 1.0) if t > 0.0 else np.inf
+
+
+@njit(cache=True)
+def _dips(k, total, rho, p, ends, pushes):
+    """Return whether the slope of h falls below 0 within an interval, though it does not at either end.
+
+    The slope k t - total + rho p t^(p - 1) is convex; it is lowest where k = rho p (1 - p) t^(p - 2).
+    """
+    low, high = ends
+    falls_at_low = low == 0.0 or k * low < (1.0 - p) * pushes[0]
+    if p == 1.0 or not falls_at_low or k * high <= (1.0 - p) * pushes[1]:
+        return False
+    lowest = (rho * p * (1.0 - p) / k) ** (1.0 / (2.0 - p))
+    return k * lowest - total + _push(lowest, rho, p) < 0.0
+
+
+@njit(cache=True)
+def _stationary(k, total, rho, p, high):
+    """Return where k t - total + rho p t^(p - 1) turns positive, by Newton's method from the right.
+
+    The function is convex and not negative at `high`, so that no step overshoots.
+    """
+    t = min(high, total / k)
     for _ in range(MAX_NEWTON):
-        slope = k + rho * p * (p - 1.0) * t ** (p - 2.0)
+        push = _push(t, rho, p)
+        slope = k - (1.0 - p) * push / t
         if slope <= 0.0:
             break
-        move = (k * t - total + rho * p * t ** (p - 1.0)) / slope
+        move = (k * t - total + push) / slope
         t -= move
         if abs(move) <= NEWTON_TOL * t:
             break
