@@ -1,9 +1,12 @@
 """`annealed compare-selectors`: many methods on one table, by cross-validation over k."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ..models.selection.comparison import Score
 
 
 def command(
@@ -20,13 +23,15 @@ def command(
     """Compare selectors on a table: score, stability and seconds of each method for each k.
 
     The selection is made anew on the training rows of each fold; a ridge model on the selected features
-    gives the score. A method that cannot be used is named, and the others go on.
+    gives the score. A method that cannot be used is named, and the others go on. Ctrl-C ends the comparison,
+    and what was measured by then is shown.
     """
     from ..datasets.table_named import read_table
     from ..models.selection.comparison import compare, task_of
     from ..models.selection.registry import method_named, methods_for
     from .progress import Bars, warn, warn_of_problems
-    from .selection_files import MEASURES, plot_scores
+    from .selection_files import plot_scores
+    from .status import ExitStatus, exit_with
 
     named = read_table(table, target)
     warn_of_problems(named.left_out)
@@ -36,24 +41,34 @@ def command(
     for name in names:
         method_named(name)  # complains of an unknown name before the long part
     sizes = _sizes(k, data.X.shape[1])
+    scores: list[Score] = []
+    problems: list[str] = []
+    interrupted = False
     with Bars() as bars:
-        scores, problems = compare(
-            data.X,
-            data.y,
-            [*names, "random", "all"],
-            sizes,
-            n_folds=folds,
-            seed=seed,
-            report=lambda name, done, total: bars.update("methods", done, total),
-        )
+        try:
+            for done, name in enumerate(wanted := [*names, "random", "all"]):
+                bars.update("methods", done, len(wanted))
+                found, failed = compare(data.X, data.y, [name], sizes, n_folds=folds, seed=seed)
+                scores += found
+                problems += [f"{name}: {problem}" for problem in failed.values()]
+        except KeyboardInterrupt:
+            interrupted = True
+    _print_scores(scores, task)
+    warn_of_problems(problems)
+    if out is not None and scores:
+        plot_scores(out, scores, task)
+        warn(f"{out}: written")
+    if interrupted:
+        raise exit_with(f"interrupted during {name}", ExitStatus.INTERRUPTED)
+
+
+def _print_scores(scores: "list[Score]", task: str) -> None:
+    from .selection_files import MEASURES
+
     print(f"{'method':<20}{'k':>6}{MEASURES[task]:>10}{'+-':>8}{'stability':>11}{'seconds':>9}")
     for score in scores:
         line = f"{score.method:<20}{score.k:>6}{score.mean:>10.4f}{score.scores.std():>8.4f}"
         print(f"{line}{score.stability:>11.2f}{score.seconds:>9.2f}")
-    warn_of_problems([f"{name}: {problem}" for name, problem in problems.items()])
-    if out is not None:
-        plot_scores(out, scores, task)
-        warn(f"{out}: written")
 
 
 def _sizes(text: str, n_features: int) -> list[int]:

@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from annealed.app.cli import app
 from annealed.models import load_model
+from annealed.models.selection import FilterSelector
 
 
 def invoke(*arguments):
@@ -62,6 +63,20 @@ def test_comparison_has_a_line_for_each_method_and_size(table, tmp_path):
     assert rows == [*expected, ["all", "8"]]
     assert "chi2: the chi-squared filter needs counts" in result.stderr
     assert "screened-lasso: method 'screened-lasso' is for regression" in result.stderr
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_interrupted_comparison_shows_what_was_measured(table, tmp_path, monkeypatch):
+    def interrupted(self, X, y):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FilterSelector, "fit", interrupted)
+    plot = tmp_path / "plot.png"
+    wanted = ["--target", "y", "-k", "1,3", "--methods", "l1,f,fsa", "--out", plot]
+    result = invoke("compare-selectors", table, *wanted)
+    assert result.exit_code == 130
+    assert "interrupted during f" in result.stderr
+    assert [line.split()[:2] for line in result.stdout.splitlines()[1:]] == [["l1", "1"], ["l1", "3"]]
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
