@@ -6,6 +6,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from annealed.datasets.tables import Table
 from annealed.models import FSARanker
+from annealed.models.estimators.regressor import are_labels
 from annealed.models.selection.comparison import fit_selection, folds, make_model, ordered_support
 from annealed.models.selection.registry import CLASSIFICATION, REGRESSION
 
@@ -32,7 +33,7 @@ class Task:
     def __init__(self, table: Table):
         self.X, self.y, self.qid = table.X, table.y, table.qid
         if self.y.ndim == 2:
-            self.kind = "labels" if np.isin(self.y, (0, 1)).all() else "targets"
+            self.kind = "labels" if are_labels(self.y) else "targets"
         else:
             self.kind = "classes" if self.qid is None else "grades"
         self.target_task = CLASSIFICATION if self.kind in ("classes", "labels") else REGRESSION

@@ -16,7 +16,8 @@ class FSARegressor(RegressorMixin, BaseFSA):
     ----------
     k, response, n_bins, n_iter, momentum, learning_rate, penalty, always_keep, groups, tol, \
 random_state, callback
-        See `FSAClassifier`. Penalties are relative to targets of unit variance.
+        See `FSAClassifier`. Penalties are relative to targets of unit variance. Columns of labels, 0 or 1,
+        have one unit for all: by its own, a rare label would weigh as much as a frequent one.
     mu : float
         As for `FSAClassifier`, but 100 by default: without the noise of small batches a schedule that is
         slower at first detects more (Table 4, N = 300: all 30 variables in 93 % of the runs, not in 73 %).
@@ -95,8 +96,10 @@ random_state, callback
         X, y, weight = self._validate_with_weights(X, y, sample_weight, multi_output=True, y_numeric=True)
         targets = np.atleast_2d(y.T.astype(np.float64))
         mean = targets @ weight / weight.sum()
-        deviation = np.sqrt((targets - mean[:, None]) ** 2 @ weight / weight.sum())
-        scale = np.where(deviation > 0, deviation, 1.0)
+        variance = (targets - mean[:, None]) ** 2 @ weight / weight.sum()
+        if are_labels(targets):
+            variance = np.full_like(variance, variance.mean())
+        scale = np.sqrt(np.where(variance > 0, variance, 1.0))
         standard = (targets - mean[:, None]) / scale[:, None]
         prepared = self._prepare(X, weight, shuffle=True)
         loss = SquaredError(standard[:, prepared.order], weight[prepared.order])
@@ -120,3 +123,8 @@ random_state, callback
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def are_labels(y: np.ndarray) -> bool:
+    """Return whether the targets are labels: 0 where a sample does not have one, 1 where it does."""
+    return bool(np.isin(y, (0, 1)).all())

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import type_of_target
 from ...features.errors import AnnealedError, DataError
 from .ranked import varying_columns
 from .registry import CLASSIFICATION, REGRESSION, make_selector
-from .targets import selects_jointly, varying_targets, votes
+from .targets import selects_jointly, target_weights, varying_targets, votes
 
 ALPHAS = np.geomspace(1e-2, 1e4, 13)
 MOST_CLASSES = 100
@@ -168,8 +168,9 @@ def fit_selection(X, y, task: str, method: str, k: int, seed: int) -> tuple[np.n
     elif selects_jointly(method):
         features, selector = _fit_order(X, y.astype(np.float64), REGRESSION, method, k, seed)
     else:
-        orders = [_fit_order(X, y[:, j], task, method, k, seed)[0] for j in varying_targets(y)]
-        features, selector = votes(orders, X.shape[1], k), None
+        varying = y[:, varying_targets(y)]
+        orders = [_fit_order(X, target, task, method, k, seed)[0] for target in varying.T]
+        features, selector = votes(orders, target_weights(varying), X.shape[1], k), None
     if len(features) == 0:
         raise DataError(f"method {method!r} selected no feature")
     return features, selector

@@ -67,6 +67,16 @@ def test_targets_share_their_features(rng, X, response):
         np.testing.assert_allclose(model.predict(X), X @ model.coef_.T + model.intercept_)
 
 
+def test_rare_labels_weigh_less_than_frequent_ones_and_rare_quantities_do_not(rng):
+    """Feature 7 tells of a label that half the samples have, feature 1 of 15 that two have."""
+    X = rng.standard_normal((200, 30))
+    rare = np.zeros((200, 15))
+    rare[np.argsort(X[:, 1])[-30:], np.tile(np.arange(15), 2)] = 1
+    Y = np.column_stack([X[:, 7] + 1.5 * rng.standard_normal(200) > 0, rare])
+    assert FSARegressor(k=1, random_state=0).fit(X, Y).get_support(indices=True) == 7
+    assert FSARegressor(k=1, random_state=0).fit(X, 2 * Y).get_support(indices=True) == 1
+
+
 def test_column_of_one_target_keeps_its_axis(rng, X):
     y = one_target(rng, X)
     column = FSARegressor(k=3, n_iter=50, random_state=0).fit(X, y[:, None])

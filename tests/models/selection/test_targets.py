@@ -5,18 +5,30 @@ import pytest
 
 from annealed.features.errors import DataError
 from annealed.models.selection.registry import METHODS
-from annealed.models.selection.targets import selects_jointly, varying_targets, votes
+from annealed.models.selection.targets import selects_jointly, target_weights, varying_targets, votes
 
 
 def test_votes_by_hand():
     # 5: 1 + 1/2; 2: 1/2 + 1/2; 0: 1
     orders = [np.array([5, 2]), np.array([0, 5]), np.array([7, 2])]
-    assert votes(orders, 8, 2).tolist() == [5, 0]
+    assert votes(orders, np.ones(3), 8, 2).tolist() == [5, 0]
+
+
+def test_votes_by_weight():
+    # 5: 3 + 1/2; 2: 3/2 + 5/2; 0: 1; 7: 5
+    orders = [np.array([5, 2]), np.array([0, 5]), np.array([7, 2])]
+    assert votes(orders, np.array([3.0, 1.0, 5.0]), 8, 3).tolist() == [7, 2, 5]
+
+
+def test_labels_weigh_as_they_vary_and_other_targets_the_same():
+    Y = np.array([[0, 1], [0, 0], [1, 1], [0, 0]])
+    np.testing.assert_allclose(target_weights(Y), [np.sqrt(3) / 4, 0.5])
+    assert target_weights(Y + 0.5).tolist() == [1, 1]
 
 
 def test_places_after_k_and_features_without_votes_do_not_count():
-    assert votes([np.array([3, 1, 0])], 5, 2).tolist() == [3, 1]
-    assert votes([np.array([3])], 5, 2).tolist() == [3]
+    assert votes([np.array([3, 1, 0])], np.ones(1), 5, 2).tolist() == [3, 1]
+    assert votes([np.array([3])], np.ones(1), 5, 2).tolist() == [3]
 
 
 def test_targets_with_one_value_are_left_out():
