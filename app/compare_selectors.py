@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def command(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, svmlight, .mat or .npz file.")],
-    target: Annotated[str, typer.Option(help="Column (or variable) to predict.")],
+    target: Annotated[list[str], typer.Option(help="Column (or variable) to predict; may be repeated.")],
     methods: Annotated[
         str, typer.Option(help="Methods with commas between them; 'auto' is all but the slow ones.")
     ] = "auto",
@@ -27,7 +27,8 @@ def command(
     and what was measured by then is shown.
     """
     from ..datasets.table_named import read_table
-    from ..models.selection.comparison import compare, task_of
+    from ..models.selection.comparison import compare
+    from ..models.selection.judging import TASKS, kind_of
     from ..models.selection.registry import method_named, methods_for
     from .progress import Bars, warn, warn_of_problems
     from .selection_files import plot_scores
@@ -36,8 +37,8 @@ def command(
     named = read_table(table, target)
     warn_of_problems(named.left_out)
     data = named.table
-    task = task_of(data.y)
-    names = methods_for(task) if methods == "auto" else [name.strip() for name in methods.split(",")]
+    kind = kind_of(data.y)
+    names = methods_for(TASKS[kind]) if methods == "auto" else [name.strip() for name in methods.split(",")]
     for name in names:
         method_named(name)  # complains of an unknown name before the long part
     sizes = _sizes(k, data.X.shape[1])
@@ -53,19 +54,19 @@ def command(
                 problems += [f"{name}: {problem}" for problem in failed.values()]
         except KeyboardInterrupt:
             interrupted = True
-    _print_scores(scores, task)
+    _print_scores(scores, kind)
     warn_of_problems(problems)
     if out is not None and scores:
-        plot_scores(out, scores, task)
+        plot_scores(out, scores, kind)
         warn(f"{out}: written")
     if interrupted:
         raise exit_with(f"interrupted during {name}", ExitStatus.INTERRUPTED)
 
 
-def _print_scores(scores: "list[Score]", task: str) -> None:
-    from .selection_files import MEASURES
+def _print_scores(scores: "list[Score]", kind: str) -> None:
+    from ..models.selection.judging import MEASURES
 
-    print(f"{'method':<20}{'k':>6}{MEASURES[task]:>10}{'+-':>8}{'stability':>11}{'seconds':>9}")
+    print(f"{'method':<20}{'k':>6}{MEASURES[kind]:>10}{'+-':>8}{'stability':>11}{'seconds':>9}")
     for score in scores:
         line = f"{score.method:<20}{score.k:>6}{score.mean:>10.4f}{score.scores.std():>8.4f}"
         print(f"{line}{score.stability:>11.2f}{score.seconds:>9.2f}")

@@ -8,7 +8,7 @@ import typer
 
 def command(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, svmlight, .mat or .npz file.")],
-    target: Annotated[str, typer.Option(help="Column (or variable) to predict.")],
+    target: Annotated[list[str], typer.Option(help="Column (or variable) to predict; may be repeated.")],
     k: Annotated[int, typer.Option("-k", help="Features to select.")] = 20,
     method: Annotated[str, typer.Option(help="Method; an unknown name lists them all.")] = "fsa",
     out: Annotated[Path, typer.Option(help="Folder for the model and the plot; made if missing.")] = Path(
@@ -24,10 +24,11 @@ def command(
     """
     from ..datasets.table_named import read_table
     from ..features.errors import ParameterError
-    from ..models.selection.comparison import compare, select, task_of
+    from ..models.selection.comparison import compare, select
+    from ..models.selection.judging import MEASURES, TASKS, kind_of
     from ..models.selection.registry import make_selector
     from .progress import Bars, warn, warn_of_problems
-    from .selection_files import MEASURES, plot_scores, save_model, sizes_up_to
+    from .selection_files import plot_scores, save_model, sizes_up_to
 
     named = read_table(table, target)
     warn_of_problems(named.left_out)
@@ -37,8 +38,8 @@ def command(
         raise ParameterError(
             f"-k is {k}; {table} has {n_features} features, so 1 to {n_features} are accepted"
         )
-    task = task_of(data.y)
-    make_selector(method, k, task=task)  # complains before the long part
+    kind = kind_of(data.y)
+    make_selector(method, k, task=TASKS[kind])  # complains before the long part
     out.mkdir(parents=True, exist_ok=True)
     with Bars() as bars:
         scores, problems = compare(
@@ -52,7 +53,7 @@ def command(
         )
     if method in problems:
         raise ParameterError(problems[method])
-    features = select(data.X, data.y, task, method, k, seed)
+    features = select(data.X, data.y, TASKS[kind], method, k, seed)
     assert data.feature_names is not None
     for place, j in enumerate(features.tolist(), start=1):
         print(f"{place}\t{data.feature_names[j]}")
@@ -62,7 +63,7 @@ def command(
         ("all", f"all {n_features}"),
         ("random", f"{k} random"),
     ):
-        print(f"{MEASURES[task]} with {label} features: {last[name].mean:.4f}")
-    save_model(out / "model.safetensors", data, features, task, method, seed)
-    plot_scores(out / "scores.png", scores, task)
+        print(f"{MEASURES[kind]} with {label} features: {last[name].mean:.4f}")
+    save_model(out / "model.safetensors", data, features, kind, method, seed)
+    plot_scores(out / "scores.png", scores, kind)
     warn(f"{out / 'model.safetensors'} and {out / 'scores.png'}: written")

@@ -10,9 +10,8 @@ from ..datasets.tables import Table
 from ..models import FSAClassifier, FSARegressor
 from ..models.estimators.persistence import save
 from ..models.selection.comparison import Score
-from ..models.selection.registry import CLASSIFICATION
+from ..models.selection.judging import MEASURES
 
-MEASURES = {"classification": "accuracy", "regression": "R2"}
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 1000)
 
 
@@ -21,12 +20,13 @@ def sizes_up_to(k: int) -> list[int]:
     return [size for size in SIZES if size < k] + [k]
 
 
-def save_model(path: Path, table: Table, features: np.ndarray, task: str, method: str, seed: int) -> None:
+def save_model(path: Path, table: Table, features: np.ndarray, kind: str, method: str, seed: int) -> None:
     """Fit a model on the selected features and write it.
 
-    For every method it is the annealed estimator, with nothing left to anneal: the features stay.
+    For every method it is the annealed estimator, with nothing left to anneal: the features stay. For several
+    labels it is the regressor, whose prediction is above a half where a label is likely.
     """
-    estimator = FSAClassifier if task == CLASSIFICATION else FSARegressor
+    estimator = FSAClassifier if kind == "classes" else FSARegressor
     piecewise = method == "fsa-piecewise"
     model = estimator(
         len(features),
@@ -42,7 +42,7 @@ def save_model(path: Path, table: Table, features: np.ndarray, task: str, method
     save(model, path, {"method": method, "table": table.name, "selected": names, "seed": seed})
 
 
-def plot_scores(path: Path, scores: list[Score], task: str) -> None:
+def plot_scores(path: Path, scores: list[Score], kind: str) -> None:
     """Plot the mean score over k, one line a method; "all" is a level line. PNG."""
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.add_subplot()
@@ -56,7 +56,7 @@ def plot_scores(path: Path, scores: list[Score], task: str) -> None:
             ("0.6", ":", "o") if method == "random" else (f"C{i % 10}", "-", "osv^"[i // 10 % 4])
         )
         axes.plot(*np.array(points).T, marker=marker, ms=4, label=method, color=colour, ls=line)
-    axes.set(xscale="log", xlabel="features (k)", ylabel=f"cross-validated {MEASURES[task]}")
+    axes.set(xscale="log", xlabel="features (k)", ylabel=f"cross-validated {MEASURES[kind]}")
     sizes = sorted({score.k for score in scores if score.method != "all"})
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from ..features.errors import DataError
 from .mat_files import load_mat
-from .tables import Table
+from .tables import Table, whole_or_real
 
 
 def read_mat(path, *, X: str = "X", y: str = "Y", samples_in_columns: bool = False) -> Table:
@@ -17,7 +17,8 @@ def read_mat(path, *, X: str = "X", y: str = "Y", samples_in_columns: bool = Fal
     ----------
     path : path-like
     X, y : str
-        Names of the matrix and of the vector of labels.
+        Names of the matrix, and of the vector of labels or the matrix with a column a target. Whole numbers
+        become int64, others float64.
     samples_in_columns : bool
         Whether the matrix has a column, not a row, for each sample.
     """
@@ -29,8 +30,13 @@ def read_mat(path, *, X: str = "X", y: str = "Y", samples_in_columns: bool = Fal
     matrix, labels = content[X], np.asarray(content[y])
     if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)) or matrix.dtype.kind not in "buif":
         raise DataError(f"{path}: {X} must be a matrix of numbers")
-    if labels.dtype.kind not in "buif" or labels.size != max(labels.shape, default=0):
-        raise DataError(f"{path}: {y} must be a vector of numbers, found shape {labels.shape}")
     matrix = matrix.T if samples_in_columns else matrix
+    if labels.size == max(labels.shape, default=0):
+        labels = labels.ravel()
+    if labels.dtype.kind not in "buif" or len(labels) != matrix.shape[0] or labels.ndim > 2:
+        raise DataError(
+            f"{path}: {y} must hold {matrix.shape[0]} numbers, or as many rows of them, as {X} has samples; "
+            f"found shape {labels.shape} of {labels.dtype}"
+        )
     values = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.ascontiguousarray(matrix)
-    return Table(values.astype(np.float64), labels.ravel().astype(np.int64), path.name)
+    return Table(values.astype(np.float64), whole_or_real(labels), path.name)

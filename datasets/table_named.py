@@ -1,7 +1,7 @@
-"""Any table file by its ending, with the target named by the user."""
+"""Any table file by its ending, with the target or the targets named by the user."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ..features.errors import DataError
 from .table_arff import read_arff
 from .table_mat import read_mat
 from .table_sparse_text import read_svmlight
-from .tables import Table
+from .tables import Table, whole_or_real
 
 MISSING = {"", "na", "nan", "null", "none", "?"}
 
@@ -32,22 +32,24 @@ class NamedTable:
     left_out: tuple[str, ...] = ()
 
 
-def read_table(path, target: str) -> NamedTable:
-    """Read a table and choose its target.
+def read_table(path, targets: Sequence[str]) -> NamedTable:
+    """Read a table and choose its targets; the other columns are features.
 
     Parameters
     ----------
     path : path-like
         ``.csv``, ``.tsv``, ``.parquet`` (needs pandas and pyarrow), ``.arff``, ``.svmlight``, ``.libsvm``,
         ``.svm``, ``.mat`` or ``.npz``. MATLAB and NPZ files hold the features as the matrix X; svmlight
-        files hold the target before the features, whatever it is called.
-    target : str
-        Column (CSV, Parquet, ARFF) or variable (MATLAB, NPZ) to predict.
+        files hold the one target before the features, whatever it is called.
+    targets : sequence of str
+        Columns (CSV, Parquet, ARFF) or variables (MATLAB, NPZ: a vector, or a matrix with a column a target)
+        to predict. One target gives y of shape (n_samples,), several give (n_samples, n_targets).
 
     Raises
     ------
     DataError
-        The file cannot be read, has no such target, no numeric column, or a value of the target is missing.
+        The file cannot be read, has no such target, no numeric column, or a value of a target is missing;
+        several targets are not all numeric.
     """
     path = Path(path)
     ending = path.suffix.lower()
@@ -55,10 +57,13 @@ def read_table(path, target: str) -> NamedTable:
         raise DataError(f"{path}: ending {ending!r}; accepted are {', '.join(READERS)}")
     if not path.is_file():
         raise DataError(f"{path}: no such file")
-    return _without_missing(READERS[ending](path, target))
+    targets = list(targets)
+    if len(set(targets)) < len(targets):
+        raise DataError(f"{path}: a target is named twice in {', '.join(targets)}")
+    return _without_missing(READERS[ending](path, targets))
 
 
-def _read_csv(path: Path, target: str) -> NamedTable:
+def _read_csv(path: Path, targets: list[str]) -> NamedTable:
     try:
         with open(path, newline="", encoding="utf-8-sig") as stream:
             rows = list(csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
@@ -71,10 +76,10 @@ def _read_csv(path: Path, target: str) -> NamedTable:
         if len(row) != len(rows[0]):
             raise DataError(f"{path}: row {number} has {len(row)} values, expected {len(rows[0])}")
     names = [name.strip() for name in rows[0]]
-    return _from_columns(path, dict(zip(names, zip(*rows[1:], strict=True), strict=True)), names, target)
+    return _from_columns(path, dict(zip(names, zip(*rows[1:], strict=True), strict=True)), names, targets)
 
 
-def _read_parquet(path: Path, target: str) -> NamedTable:
+def _read_parquet(path: Path, targets: list[str]) -> NamedTable:
     try:
         import pandas
 
@@ -89,18 +94,18 @@ def _read_parquet(path: Path, target: str) -> NamedTable:
         name: ["" if value is None else str(value) for value in frame.iloc[:, j].tolist()]
         for j, name in enumerate(names)
     }
-    return _from_columns(path, columns, names, target)
+    return _from_columns(path, columns, names, targets)
 
 
-def _from_columns(path: Path, columns: dict, names: list[str], target: str) -> NamedTable:
+def _from_columns(path: Path, columns: dict, names: list[str], targets: list[str]) -> NamedTable:
     """Make a table of columns of text."""
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
         raise DataError(f"{path}: two columns are named {double!r}")
-    _check_target(path, target, names)
+    _check_names(path, targets, names)
     features, left_out = {}, []
     for name in names:
-        if name == target:
+        if name in targets:
             continue
         values = _numbers(columns[name])
         if values is None:
@@ -108,14 +113,30 @@ def _from_columns(path: Path, columns: dict, names: list[str], target: str) -> N
         else:
             features[name] = values
     if not features:
-        raise DataError(f"{path}: no numeric column besides {target!r}")
-    labels = [str(label).strip() for label in columns[target]]
-    if any(label.lower() in MISSING for label in labels):
-        raise DataError(f"{path}: the target {target!r} has missing values")
-    numbers = _numbers(labels)
-    y = np.array(labels) if numbers is None else _as_integers(numbers)
+        raise DataError(f"{path}: no numeric column besides {', '.join(map(repr, targets))}")
+    y = _stack(path, {name: _target(path, name, columns[name]) for name in targets})
     table = Table(np.column_stack(list(features.values())), y, path.name, feature_names=tuple(features))
     return NamedTable(table, tuple(left_out))
+
+
+def _target(path: Path, name: str, texts) -> np.ndarray:
+    """Return a target's values: whole numbers, numbers or texts."""
+    labels = [str(text).strip() for text in texts]
+    if any(label.lower() in MISSING for label in labels):
+        raise DataError(f"{path}: the target {name!r} has missing values")
+    numbers = _numbers(labels)
+    return np.array(labels) if numbers is None else whole_or_real(numbers)
+
+
+def _stack(path: Path, values: dict[str, np.ndarray]) -> np.ndarray:
+    """Return a single target as it is, and several, which must be numbers, as columns of one matrix."""
+    for name, target in values.items():
+        if target.dtype.kind == "f" and not np.isfinite(target).all():
+            raise DataError(f"{path}: the target {name!r} has missing values")
+        if target.dtype.kind not in "buif" and len(values) > 1:
+            raise DataError(f"{path}: several targets must be numbers; {name!r} holds {str(target[0])!r}")
+    y = np.column_stack(list(values.values())) if len(values) > 1 else next(iter(values.values()))
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def _numbers(texts) -> np.ndarray | None:
@@ -126,49 +147,50 @@ def _numbers(texts) -> np.ndarray | None:
         return None
 
 
-def _as_integers(values: np.ndarray) -> np.ndarray:
-    whole = np.isfinite(values).all() and (values % 1 == 0).all() and np.abs(values).max() < 2**53
-    return values.astype(np.int64) if whole else values
+def _read_arff(path: Path, targets: list[str]) -> NamedTable:
+    table = read_arff(path, targets)
+    columns = table.y.reshape(len(table), -1).T
+    y = _stack(path, {name: whole_or_real(column) for name, column in zip(targets, columns, strict=True)})
+    return NamedTable(replace(table, y=y))
 
 
-def _read_arff(path: Path, target: str) -> NamedTable:
-    table = read_arff(path, [target])
-    if not np.isfinite(table.y).all():
-        raise DataError(f"{path}: the target {target!r} has missing values")
-    return NamedTable(replace(table, y=_as_integers(table.y)))
-
-
-def _read_svmlight(path: Path, target: str) -> NamedTable:
+def _read_svmlight(path: Path, targets: list[str]) -> NamedTable:
+    if len(targets) > 1:
+        raise DataError(f"{path}: svmlight files hold one target, not {', '.join(targets)}")
     table = read_svmlight(path)
-    return NamedTable(replace(table, y=_as_integers(table.y)))
+    return NamedTable(replace(table, y=_stack(path, {targets[0]: whole_or_real(table.y)})))
 
 
-def _read_mat(path: Path, target: str) -> NamedTable:
-    return NamedTable(read_mat(path, y=target))
+def _read_mat(path: Path, targets: list[str]) -> NamedTable:
+    tables = {name: read_mat(path, y=name) for name in targets}
+    y = _stack(path, {name: table.y for name, table in tables.items()})
+    return NamedTable(replace(tables[targets[0]], y=y))
 
 
-def _read_npz(path: Path, target: str) -> NamedTable:
+def _read_npz(path: Path, targets: list[str]) -> NamedTable:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     # A damaged archive, or one that holds objects.
     except Exception as error:
         raise DataError(f"{path}: not a readable NPZ file ({error})") from None
-    _check_target(path, target, list(arrays))
-    _check_target(path, "X", list(arrays))
-    X, y = arrays["X"], arrays[target]
+    _check_names(path, [*targets, "X"], list(arrays))
+    X = arrays["X"]
     if X.ndim != 2 or X.dtype.kind not in "buif":
         raise DataError(f"{path}: X must be a matrix of numbers, found shape {X.shape} of {X.dtype}")
-    if y.ndim != 1:
-        raise DataError(f"{path}: {target} must be a vector, found shape {y.shape}")
+    for name in targets:
+        if arrays[name].ndim not in (1, 2) or len(arrays[name]) != len(X):
+            raise DataError(f"{path}: {name} has shape {arrays[name].shape}; X has {len(X)} rows")
+    y = _stack(path, {name: arrays[name] for name in targets})
     names = tuple(str(name) for name in arrays["feature_names"]) if "feature_names" in arrays else None
     return NamedTable(Table(X.astype(np.float64), y, path.name, feature_names=names))
 
 
-def _check_target(path: Path, target: str, names: list[str]) -> None:
-    if target not in names:
-        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise DataError(f"{path}: no column {target!r}; it has {shown}")
+def _check_names(path: Path, wanted: list[str], names: list[str]) -> None:
+    for name in wanted:
+        if name not in names:
+            shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+            raise DataError(f"{path}: no column {name!r}; it has {shown}")
 
 
 def _without_missing(named: NamedTable) -> NamedTable:
@@ -188,7 +210,7 @@ def _without_missing(named: NamedTable) -> NamedTable:
     return NamedTable(replace(table, X=X, feature_names=tuple(names[finite].tolist())), tuple(left_out))
 
 
-READERS: dict[str, Callable[[Path, str], NamedTable]] = {
+READERS: dict[str, Callable[[Path, list[str]], NamedTable]] = {
     ".csv": _read_csv,
     ".tsv": _read_csv,
     ".parquet": _read_parquet,

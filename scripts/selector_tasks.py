@@ -1,16 +1,16 @@
 """What a real table asks for (classes, labels, targets or grades), and how a selection is judged for each."""
 
 import numpy as np
-from sklearn.metrics import f1_score, ndcg_score, r2_score
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.metrics import ndcg_score
+from sklearn.model_selection import GroupKFold
 
 from annealed.datasets.tables import Table
 from annealed.models import FSARanker
-from annealed.models.estimators.regressor import are_labels
-from annealed.models.selection.comparison import fit_selection, folds, make_model, ordered_support
-from annealed.models.selection.registry import CLASSIFICATION, REGRESSION
+from annealed.models.selection import judging
+from annealed.models.selection.comparison import fit_selection, ordered_support
 
-MEASURES = {"classes": "accuracy", "labels": "micro F1", "targets": "R2", "grades": "NDCG@10"}
+MEASURES = judging.MEASURES | {"grades": "NDCG@10"}
+TASKS = judging.TASKS | {"grades": judging.TASKS["targets"]}
 RANKERS = {"fsa": "linear", "fsa-piecewise": "piecewise"}
 SEED = 0
 
@@ -32,21 +32,16 @@ class Task:
 
     def __init__(self, table: Table):
         self.X, self.y, self.qid = table.X, table.y, table.qid
-        if self.y.ndim == 2:
-            self.kind = "labels" if are_labels(self.y) else "targets"
-        else:
-            self.kind = "classes" if self.qid is None else "grades"
-        self.target_task = CLASSIFICATION if self.kind in ("classes", "labels") else REGRESSION
+        self.kind = judging.kind_of(self.y) if self.qid is None else "grades"
+        self.target_task = TASKS[self.kind]
 
     def folds(self, rows: np.ndarray, n_folds: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Cut some rows; return the training and test rows of each fold."""
-        if self.kind == "classes":
-            parts = folds(self.X[rows], self.y[rows], CLASSIFICATION, n_folds, SEED)
-        elif self.kind == "grades":
+        if self.kind == "grades":
             splitter = GroupKFold(n_folds, shuffle=True, random_state=SEED)
             parts = list(splitter.split(rows, groups=self.qid[rows]))
         else:
-            parts = list(KFold(n_folds, shuffle=True, random_state=SEED).split(rows))
+            parts = judging.folds(self.X[rows], self.y[rows], self.kind, n_folds, SEED)
         return [(rows[train], rows[test]) for train, test in parts]
 
     def select(self, X, train: np.ndarray, method: str, k: int, seed: int):
@@ -60,20 +55,14 @@ class Task:
 
     def judge(self, X, train: np.ndarray, test: np.ndarray) -> float:
         """Return the measure of a ridge model on all columns of X."""
-        # labels are 0/1 numbers to ridge, one column each
-        model = make_model(X, CLASSIFICATION if self.kind == "classes" else REGRESSION)
+        model = judging.make_judge(X, self.kind)
         return self.score(model.fit(X[train], self.y[train]).predict(X[test]), test)
 
     def score(self, predicted: np.ndarray, test: np.ndarray) -> float:
         """Return the measure of predictions for the test rows."""
-        truth = self.y[test]
-        if self.kind == "classes":
-            return float(np.mean(predicted == truth))
-        if self.kind == "labels":
-            return float(f1_score(truth, predicted > 0.5, average="micro", zero_division=0.0))
-        if self.kind == "targets":
-            return float(r2_score(truth, predicted))
-        return mean_ndcg(truth, predicted, self.qid[test])
+        if self.kind == "grades":
+            return mean_ndcg(self.y[test], predicted, self.qid[test])
+        return judging.measure(self.kind, self.y[test], predicted)
 
 
 def mean_ndcg(y: np.ndarray, f: np.ndarray, qid: np.ndarray) -> float:

@@ -1,27 +1,20 @@
 """Scores of selectors by cross-validation: the selection is made anew on each training part."""
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import RidgeClassifierCV, RidgeCV
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.multiclass import type_of_target
 
 from ...features.errors import AnnealedError, DataError
+from .judging import TASKS, folds, kind_of, make_judge, measure
 from .ranked import varying_columns
-from .registry import CLASSIFICATION, REGRESSION, make_selector
+from .registry import REGRESSION, make_selector
 from .targets import selects_jointly, target_weights, varying_targets, votes
 
-ALPHAS = np.geomspace(1e-2, 1e4, 13)
-MOST_CLASSES = 100
 Report = Callable[[str, int, int], None]
 
 
@@ -34,7 +27,7 @@ class Score:
     method : str
     k : int
     scores : ndarray of shape (n_folds,)
-        Accuracy, or R^2, of a ridge model on the selected features.
+        Of a ridge model on the selected features, see `judging`.
     stability : float
         Of the folds' selections, from 0 (as by chance) to 1 (always the same): see `stability`.
     seconds : float
@@ -53,33 +46,6 @@ class Score:
         return float(self.scores.mean())
 
 
-def task_of(y: np.ndarray) -> str:
-    """Return "classification" for text and for few whole numbers, else "regression"."""
-    if type_of_target(y) in ("binary", "multiclass") and len(np.unique(y)) <= min(MOST_CLASSES, len(y) / 2):
-        return CLASSIFICATION
-    return REGRESSION
-
-
-def make_model(X, task: str):
-    """Return the model that judges a selection: ridge with its strength chosen by leaving one out."""
-    scaler = MaxAbsScaler() if sparse.issparse(X) else StandardScaler()
-    return make_pipeline(scaler, (RidgeClassifierCV if task == CLASSIFICATION else RidgeCV)(ALPHAS))
-
-
-def folds(X, y: np.ndarray, task: str, n_folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the training and test rows of each fold."""
-    smallest = int(np.unique(y, return_counts=True)[1].min()) if task == CLASSIFICATION else len(y)
-    if task == CLASSIFICATION and len(np.unique(y)) < 2:
-        raise DataError("the target must hold at least two classes, got one class")
-    if n_folds < 2 or len(y) < 2 * n_folds:
-        raise DataError(f"{n_folds} folds of {len(y)} rows; at least 2 folds of at least 2 rows are needed")
-    with warnings.catch_warnings():
-        if smallest < n_folds:  # rare classes are then missing from some folds
-            warnings.simplefilter("ignore", UserWarning)
-        maker = StratifiedKFold if task == CLASSIFICATION and smallest >= 2 else KFold
-        return list(maker(n_folds, shuffle=True, random_state=seed).split(X, y))
-
-
 def compare(
     X,
     y: np.ndarray,
@@ -95,7 +61,7 @@ def compare(
     Parameters
     ----------
     X : ndarray or sparse array of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
     methods : sequence of str
         Names of the registry, and "all" (every feature) and "random" (k features drawn at random).
     ks : sequence of int
@@ -110,9 +76,11 @@ def compare(
     problems : dict of str
         Methods that could not be used, and why; they do not end the others' comparison.
     """
-    task = task_of(y)
-    parts = folds(X, y, task, n_folds, seed)
+    kind = kind_of(y)
+    parts = folds(X, y, kind, n_folds, seed)
     varying_columns(X)  # complains if there is none
+    if y.ndim == 2:
+        varying_targets(y)  # so does this
     results: list[Score] = []
     problems: dict[str, str] = {}
     for done, method in enumerate(methods):
@@ -120,20 +88,21 @@ def compare(
             report(method, done, len(methods))
         try:
             for k in [X.shape[1]] if method == "all" else ks:
-                results.append(_score(X, y, task, method, int(k), parts, seed))
+                results.append(_score(X, y, kind, method, int(k), parts, seed))
         except (AnnealedError, ValueError) as error:
             problems[method] = str(error).splitlines()[0]
     return results, problems
 
 
-def _score(X, y, task, method, k, parts, seed) -> Score:
+def _score(X, y, kind, method, k, parts, seed) -> Score:
     scores, masks, seconds = [], [], 0.0
     for fold, (train, test) in enumerate(parts):
         begin = time.perf_counter()
-        features = select(X[train], y[train], task, method, k, seed + fold if method == "random" else seed)
+        drawn = seed + fold if method == "random" else seed
+        features = select(X[train], y[train], TASKS[kind], method, k, drawn)
         seconds += time.perf_counter() - begin
-        model = make_model(X, task).fit(X[train][:, features], y[train])
-        scores.append(model.score(X[test][:, features], y[test]))
+        model = make_judge(X, kind).fit(X[train][:, features], y[train])
+        scores.append(measure(kind, y[test], model.predict(X[test][:, features])))
         mask = np.zeros(X.shape[1], dtype=bool)
         mask[features] = True
         masks.append(mask)

@@ -1,6 +1,7 @@
 """`select-features` and `compare-selectors` through the front door."""
 
 import numpy as np
+import pandas
 import pytest
 from typer.testing import CliRunner
 
@@ -41,6 +42,30 @@ def test_selects_scores_and_saves(table, tmp_path, method):
     assert model.get_support(indices=True).tolist() == [2, 5]
     assert model.classes_.tolist() == ["no", "yes"]
     assert (out / "scores.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_targets_are_no_features(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((90, 6))
+    Y = np.c_[X[:, 1] > 0, X[:, 4] > 0].astype(int)
+    path = tmp_path / "table.csv"
+    np.savetxt(path, np.c_[X, Y], delimiter=",", header="a,b,c,d,e,f,sad,calm", comments="")
+    wanted = [path, "--target", "sad", "--target", "calm", "-k", 2]
+    result = invoke("select-features", *wanted, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert {line.split("\t")[1] for line in lines[:2]} == {"b", "e"}
+    assert lines[2].startswith("micro F1 with these 2 features: 0.9")
+    model = load_model(tmp_path / "out" / "model.safetensors")
+    assert ((model.predict(pandas.DataFrame(X, columns=list("abcdef"))) > 0.5) == Y).mean() > 0.9
+    result = invoke("compare-selectors", *wanted, "--methods", "fsa,f,fgm")
+    assert [line.split()[0] for line in result.stdout.splitlines()[1:]] == [
+        "fsa",
+        "f",
+        "fgm",
+        "random",
+        "all",
+    ]
 
 
 def test_comparison_has_a_line_for_each_method_and_size(table, tmp_path):

@@ -21,6 +21,14 @@ def test_matrix_and_labels(tmp_path):
     assert table.y.tolist() == [1, 2, 1]
 
 
+def test_targets_that_are_not_whole_stay_as_they_are(tmp_path):
+    assert read_mat(saved(tmp_path, X=X, Y=[1.5, 2, 1])).y.tolist() == [1.5, 2, 1]
+
+
+def test_a_matrix_has_a_column_a_target(tmp_path):
+    assert read_mat(saved(tmp_path, X=X, Y=X)).y.tolist() == X.tolist()
+
+
 def test_samples_may_lie_in_columns(tmp_path):
     path = saved(tmp_path, features=X.T, Label=np.array([[1, 2, 1]]))
     table = read_mat(path, X="features", y="Label", samples_in_columns=True)
@@ -38,8 +46,9 @@ def test_sparse_matrices_stay_sparse(tmp_path):
     [
         ({"X": X}, "no variable Y; it has X"),
         ({"X": "words", "Y": [1, 2, 1]}, "X must be a matrix of numbers"),
-        ({"X": X, "Y": X}, "Y must be a vector of numbers"),
-        ({"X": X, "Y": [1, 2]}, "2 labels, expected 3"),
+        ({"X": X, "Y": X.T}, r"Y must hold 3 numbers, .* found shape \(2, 3\) of uint8"),
+        ({"X": X, "Y": "abc"}, "Y must hold 3 numbers"),
+        ({"X": X, "Y": [1, 2]}, "Y must hold 3 numbers"),
     ],
 )
 def test_bad_content(tmp_path, variables, message):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from annealed.features.errors import DataError
-from annealed.models.selection.comparison import compare, ordered_support, select, stability, task_of
+from annealed.models.selection.comparison import compare, ordered_support, select, stability
 from annealed.models.selection.registry import make_selector
 
 
@@ -36,12 +36,6 @@ def test_selection_is_made_inside_the_folds(rng):
     (score,), problems = compare(X, y, ["f"], [10])
     assert problems == {}
     assert score.mean < 0.7
-
-
-def test_task_is_read_from_the_target(rng):
-    assert task_of(np.array(["a", "b", "a", "b"])) == "classification"
-    assert task_of(rng.standard_normal(20)) == "regression"
-    assert task_of(np.arange(300)) == "regression"
 
 
 def test_problems_of_one_method_do_not_end_the_others(rng):
@@ -78,6 +72,21 @@ def test_several_targets_share_their_features(rng, method):
     X = rng.standard_normal((200, 15))
     Y = np.c_[X[:, 3] > 0, X[:, 9] > 0, np.zeros(200, dtype=bool)].astype(int)
     assert sorted(select(X, Y, "classification", method, 2, 0)) == [3, 9]
+
+
+@pytest.mark.parametrize("method", ["fsa", "fgm", "lp-inf"])
+def test_several_labels_are_compared(rng, method):
+    X = rng.standard_normal((150, 12))
+    Y = np.c_[X[:, 3] > 0, X[:, 9] > 0, X[:, 3] + X[:, 9] > 2].astype(int)
+    (score, every), problems = compare(X, Y, [method, "all"], [2], n_folds=3)
+    assert problems == {}
+    assert score.mean > max(every.mean, 0.8)
+    assert score.stability == 1
+
+
+def test_targets_of_one_value_are_refused(rng):
+    with pytest.raises(DataError, match="every target holds one value only"):
+        compare(rng.standard_normal((20, 3)), np.ones((20, 2), dtype=int), ["fsa"], [1], n_folds=2)
 
 
 def test_sparse_tables_stay_sparse_where_a_method_takes_them(rng, monkeypatch):
