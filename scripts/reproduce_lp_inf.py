@@ -13,9 +13,10 @@ and are larger than the 5.71 of a centred Y without any feature.
 
 `accuracy` (Figures 2 and 3) is over five folds, the selection made on the training rows: accuracy of five
 nearest neighbours and of a linear SVM (C = 1) for classes, micro-averaged F1 of both for labels, on features
-standardised by the training rows. Methods with one target at a time select for labels by votes. Of the
-paper's tables LUNGML, CARML, Trecvid, MSRC and Barcelona are not at hand; others stand in. Each measurement
-goes to OUT/residual.csv or OUT/accuracy.csv at once and is not repeated; seconds are the processor's.
+standardised by the training rows; the means over the tables come last. Methods with one target at a time
+select for labels by votes. Of the paper's tables LUNGML, CARML, Trecvid, MSRC and Barcelona are not at hand;
+others stand in. Each measurement goes to OUT/residual.csv or OUT/accuracy.csv at once and is not repeated;
+seconds are the processor's.
 """
 
 import argparse
@@ -239,6 +240,21 @@ def print_accuracy(results, name: str, ks) -> None:
         print(markdown_table(["method", *(f"k = {k}" for k in ks)], lines))
 
 
+def print_mean_accuracy(results, names, ks) -> None:
+    """Print the means over tables, of the methods that were measured on all of them."""
+    for model in ("neighbours", "svm"):
+        lines = []
+        for method in ACCURACY_METHODS:
+            scores = [
+                [numbers(results.select(table=name, method=method, k=k), model) for name in names] for k in ks
+            ]
+            if all(len(folds) for tables in scores for folds in tables):
+                means = [np.mean([folds.mean() for folds in tables]) for tables in scores]
+                lines.append([method, *(f"{mean:.1f}" for mean in means)])
+        print(f"\n### Mean of {len(names)} tables, %, {model}\n")
+        print(markdown_table(["method", *(f"k = {k}" for k in ks)], lines))
+
+
 def parse_arguments(argv):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -287,6 +303,8 @@ def main(argv=None):
                 print_residual(results, name)
             else:
                 print_accuracy(results, name, arguments.ks)
+    if not whole and len(arguments.sets) > 1:
+        print_mean_accuracy(results, arguments.sets, arguments.ks)
 
 
 if __name__ == "__main__":

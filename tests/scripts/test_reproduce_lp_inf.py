@@ -45,6 +45,26 @@ def test_both_experiments_on_a_small_table(data_folder, tmp_path, capsys):
     assert "| fsa |" in out
 
 
+def test_means_are_of_the_methods_measured_on_every_table(tmp_path, capsys):
+    from reproduce_lp_inf import ACCURACY_KEYS, ACCURACY_VALUES, print_mean_accuracy
+    from results import Results
+
+    results = Results(tmp_path / "accuracy.csv", ACCURACY_KEYS, ACCURACY_VALUES)
+    for table, method, fold, svm in (
+        ("a", "f", 0, 60),
+        ("a", "f", 1, 70),
+        ("b", "f", 0, 25),
+        ("a", "fsa", 0, 9),
+    ):
+        row = dict.fromkeys(ACCURACY_VALUES, "") | {"svm": svm, "neighbours": svm}
+        results.add(table=table, method=method, k=10, fold=fold, **row)
+    print_mean_accuracy(results, ["a", "b"], [10])
+    out = capsys.readouterr().out
+    assert "### Mean of 2 tables, %, svm" in out
+    assert "| f | 45.0 |" in out
+    assert "fsa" not in out
+
+
 def test_unknown_method_is_refused(capsys):
     from reproduce_lp_inf import main
 
