@@ -15,6 +15,7 @@ the power of 1, 0.3 and 3; y = sign(X w), where rows of a sparse table without a
     fgm, fgm-logistic   C = 10, at most 15 cutting planes, over B       (PROX-FGM, PROX-SLR)
     l1-svm, l1-logistic liblinear, over C in the paper's ranges         (l1-SVM, l1-LR)
     fsa                 annealing with its default settings, over k
+    fsa-printed         Algorithm 1 as printed (no momentum, all rows in a batch), logistic loss
     l2-svm, l2-logistic liblinear on all features                       (CD-SVM, CD-LR)
 
 "debiased" is a linear SVM with C = 20 on the selected features (Figure 4). Every point of a method is a row
@@ -75,6 +76,7 @@ EXPERIMENTS = {
             "l1-svm": tuple(np.geomspace(0.001, 0.007, 7).round(5)),
             "l1-logistic": tuple(np.geomspace(0.005, 0.04, 7).round(5)),
             "fsa": SIZES,
+            "fsa-printed": SIZES,
             "l2-svm": (1.0,),
             "l2-logistic": (1.0,),
         },
@@ -90,6 +92,7 @@ EXPERIMENTS = {
             "l1-svm": (0.001, 0.002, 0.003, 0.004),
             "l1-logistic": (0.005, 0.008, 0.011, 0.015),
             "fsa": SIZES,
+            "fsa-printed": SIZES,
         },
     ),
     "density": Experiment(
@@ -97,7 +100,12 @@ EXPERIMENTS = {
         100_000,
         (0.005, 0.01, 0.05, 0.1),
         (1,),
-        {"fgm": BUDGETS, "l1-svm": (0.008, 0.03, 0.1, 0.4, 1.5, 5.0), "fsa": SIZES},
+        {
+            "fgm": BUDGETS,
+            "l1-svm": (0.008, 0.03, 0.1, 0.4, 1.5, 5.0),
+            "fsa": SIZES,
+            "fsa-printed": SIZES,
+        },
     ),
 }
 
@@ -184,8 +192,11 @@ def logistic(l1_ratio: float) -> Callable:
     return fit
 
 
-def fsa(X, y, k):
-    return FSAClassifier(int(k), random_state=0).fit(X, y).coef_[0]
+def fsa(**options) -> Callable:
+    def fit(X, y, k):
+        return FSAClassifier(int(k), random_state=0, **options).fit(X, y).coef_[0]
+
+    return fit
 
 
 METHODS: dict[str, Callable] = {
@@ -193,7 +204,8 @@ METHODS: dict[str, Callable] = {
     "fgm-logistic": fgm("logistic"),
     "l1-svm": svm("l1"),
     "l1-logistic": logistic(1.0),
-    "fsa": fsa,
+    "fsa": fsa(),
+    "fsa-printed": fsa(loss="logistic", momentum=0.0, batch_size=None),
     "l2-svm": svm("l2"),
     "l2-logistic": logistic(0.0),
 }
@@ -228,7 +240,7 @@ def run(results, name: str, setting: Experiment, methods, seed: int, threads: in
                 for method in methods
                 for parameter in setting.parameters.get(method, ())
                 if (*key, method, parameter) not in results
-                and not (method == "fsa" and parameter > setting.columns)
+                and not (method.startswith("fsa") and parameter > setting.columns)
             ]
             if not wanted:
                 continue
