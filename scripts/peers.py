@@ -124,9 +124,9 @@ def largest_within(sizes, k):
 # Ours.
 
 
-def fsa(loss):
+def fsa(loss, **options):
     def fit(X, y, k, seed):
-        model = FSAClassifier(k, loss=loss, random_state=seed).fit(X, y)
+        model = FSAClassifier(k, loss=loss, random_state=seed, **options).fit(X, y)
         return Fitted(model.support_, model.decision_function)
 
     return fit
@@ -368,6 +368,8 @@ CLASSIFIERS = {
     "fsa-logistic": Method(fsa("logistic"), paper="FSA", multiclass=True, takes_sparse=True),
     "fsa-huber": Method(fsa("huber"), paper="FSV", multiclass=True, takes_sparse=True),
     "fsa-lorenz": Method(fsa("lorenz"), paper="FSL", multiclass=True, takes_sparse=True),
+    # Algorithm 1 to the letter
+    "fsa-printed": Method(fsa("logistic", momentum=0.0, batch_size=None), multiclass=True, takes_sparse=True),
     "l1": Method(l1_logistic, paper="L1", multiclass=True, takes_sparse=True),
     "elastic-net": Method(elastic_net_sgd, paper="EL", multiclass=True, takes_sparse=True),
     "l2": Method(l2_sgd, paper="L2", multiclass=True, takes_sparse=True),

@@ -32,6 +32,7 @@ CLASSIFIER_NAMES = [
     "fsa-logistic",
     "fsa-huber",
     "fsa-lorenz",
+    "fsa-printed",
     "l1",
     "elastic-net",
     "rfe",
