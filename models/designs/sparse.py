@@ -42,11 +42,10 @@ class SparseDesign(ResidentDesign):
             self._compact()
 
     def _compact(self) -> None:
-        columns = self._position[self._columns]
-        alive = columns >= 0
-        self._indptr = np.concatenate([[0], np.cumsum(alive)])[self._indptr]
-        self._columns = columns[alive]
-        self._values = self._values[alive]
+        n_entries = int(self._entries.sum())
+        columns, values = np.empty(n_entries, self._columns.dtype), np.empty(n_entries, self._values.dtype)
+        self._indptr = _copy_kept(self._indptr, self._columns, self._values, self._position, columns, values)
+        self._columns, self._values = columns, values
         self._position = np.arange(self.n_features)
         self._live = len(self._values)
 
@@ -69,6 +68,22 @@ class SparseDesign(ResidentDesign):
         else:
             _gradient(*arguments, 0, len(self._position), out)
         return out
+
+
+@njit(cache=True)
+def _copy_kept(indptr, columns, values, position, kept_columns, kept_values):
+    """Copy the entries of the kept features, renumbered; return where each row begins among them."""
+    starts = np.empty_like(indptr)
+    n = 0
+    for i in range(len(indptr) - 1):
+        starts[i] = n
+        for e in range(indptr[i], indptr[i + 1]):
+            j = position[columns[e]]
+            if j >= 0:
+                kept_columns[n], kept_values[n] = j, values[e]
+                n += 1
+    starts[-1] = n
+    return starts
 
 
 @njit(cache=True)

@@ -72,11 +72,16 @@ def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prep
 
 def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
     X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()  # the numbers are the caller's
+        X.sum_duplicates()
     share = weight / weight.sum()
     mean = share @ X
-    deviation = np.sqrt(np.maximum(0.0, share @ X.multiply(X) - mean**2))
+    squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+    deviation = np.sqrt(np.maximum(0.0, share @ squares - mean**2))
     scale = np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0)
-    scaled = sparse.csr_array(X[order].multiply(1 / scale), dtype=X.dtype)
+    scaled = X[order]
+    scaled.data = (scaled.data * (1 / scale)[scaled.indices]).astype(X.dtype)
 
     def to_model(result: Annealed) -> LinearModel:
         return LinearModel(result.kept, result.beta[:, :, 0] / scale[result.kept], result.intercept)

@@ -3,6 +3,7 @@ import pytest
 from scipy import sparse
 
 from annealed.features.errors import ParameterError
+from annealed.models import FSAClassifier
 from annealed.models.annealing import Annealed, Trace
 from annealed.models.designs import BinnedDesign, DenseDesign, SparseDesign
 from annealed.models.estimators.preparation import prepare
@@ -119,3 +120,16 @@ def test_threads_change_no_bit(table, with_threads):
 
     one, two = with_threads(run)
     np.testing.assert_array_equal(one, two)
+
+
+def test_entries_given_twice_are_added_and_the_caller_keeps_them(rng):
+    X = sparse.random_array((60, 12), density=0.4, rng=rng, format="csr")
+    halves = sparse.csr_array(
+        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
+    )
+    before = halves.indices.copy(), halves.data.copy()
+    y = X[:, [3]].toarray()[:, 0] > 0.5
+    coef = FSAClassifier(k=2).fit(X, y).coef_
+    np.testing.assert_array_equal(FSAClassifier(k=2).fit(halves, y).coef_, coef)
+    np.testing.assert_array_equal(halves.indices, before[0])
+    np.testing.assert_array_equal(halves.data, before[1])
