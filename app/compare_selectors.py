@@ -69,7 +69,7 @@ def _print_scores(scores: "list[Score]", kind: str) -> None:
     print(f"{'method':<20}{'k':>6}{MEASURES[kind]:>10}{'+-':>8}{'stability':>11}{'seconds':>9}")
     for score in scores:
         line = f"{score.method:<20}{score.k:>6}{score.mean:>10.4f}{score.scores.std():>8.4f}"
-        print(f"{line}{score.stability:>11.2f}{score.seconds:>9.2f}")
+        print(f"{line}{score.stability:>11.2f}{score.seconds:>9.3f}")
 
 
 def _sizes(text: str, n_features: int) -> list[int]:

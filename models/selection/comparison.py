@@ -31,7 +31,7 @@ class Score:
     stability : float
         Of the folds' selections, from 0 (as by chance) to 1 (always the same): see `stability`.
     seconds : float
-        Mean time of one selection.
+        Median time of one selection; the first one may have to load compiled code.
     """
 
     method: str
@@ -95,18 +95,18 @@ def compare(
 
 
 def _score(X, y, kind, method, k, parts, seed) -> Score:
-    scores, masks, seconds = [], [], 0.0
+    scores, masks, seconds = [], [], []
     for fold, (train, test) in enumerate(parts):
         begin = time.perf_counter()
         drawn = seed + fold if method == "random" else seed
         features = select(X[train], y[train], TASKS[kind], method, k, drawn)
-        seconds += time.perf_counter() - begin
+        seconds.append(time.perf_counter() - begin)
         model = make_judge(X, kind).fit(X[train][:, features], y[train])
         scores.append(measure(kind, y[test], model.predict(X[test][:, features])))
         mask = np.zeros(X.shape[1], dtype=bool)
         mask[features] = True
         masks.append(mask)
-    return Score(method, k, np.array(scores), stability(np.array(masks)), seconds / len(parts))
+    return Score(method, k, np.array(scores), stability(np.array(masks)), float(np.median(seconds)))
 
 
 def select(X, y, task: str, method: str, k: int, seed: int) -> np.ndarray:
