@@ -27,7 +27,7 @@ def command(
     and what was measured by then is shown.
     """
     from ..datasets.table_named import read_table
-    from ..models.selection.comparison import compare
+    from ..models.selection.comparison import compare_each
     from ..models.selection.judging import TASKS, kind_of
     from ..models.selection.registry import method_named, methods_for
     from .progress import Bars, warn, warn_of_problems
@@ -44,23 +44,28 @@ def command(
     sizes = _sizes(k, data.X.shape[1])
     scores: list[Score] = []
     problems: list[str] = []
-    interrupted = False
+    waiting = [*names, "random", "all"]
+    n_methods = len(waiting)
     with Bars() as bars:
+        bars.update("methods", 0, n_methods)
         try:
-            for done, name in enumerate(wanted := [*names, "random", "all"]):
-                bars.update("methods", done, len(wanted))
-                found, failed = compare(data.X, data.y, [name], sizes, n_folds=folds, seed=seed)
+            for name, found, problem in compare_each(
+                data.X, data.y, tuple(waiting), sizes, n_folds=folds, seed=seed
+            ):
                 scores += found
-                problems += [f"{name}: {problem}" for problem in failed.values()]
+                if problem:
+                    problems.append(f"{name}: {problem}")
+                waiting.pop(0)
+                bars.update("methods", n_methods - len(waiting), n_methods)
         except KeyboardInterrupt:
-            interrupted = True
+            pass  # what was measured is shown
     _print_scores(scores, kind)
     warn_of_problems(problems)
     if out is not None and scores:
         plot_scores(out, scores, kind)
         warn(f"{out}: written")
-    if interrupted:
-        raise exit_with(f"interrupted during {name}", ExitStatus.INTERRUPTED)
+    if waiting:
+        raise exit_with(f"interrupted during {waiting[0]}", ExitStatus.INTERRUPTED)
 
 
 def _print_scores(scores: "list[Score]", kind: str) -> None:

@@ -24,7 +24,7 @@ def command(
     """
     from ..datasets.table_named import read_table
     from ..features.errors import ParameterError
-    from ..models.selection.comparison import compare, select
+    from ..models.selection.comparison import Score, compare_each, select
     from ..models.selection.judging import MEASURES, TASKS, kind_of
     from ..models.selection.registry import make_selector
     from .progress import Bars, warn, warn_of_problems
@@ -41,18 +41,16 @@ def command(
     kind = kind_of(data.y)
     make_selector(method, k, task=TASKS[kind])  # complains before the long part
     out.mkdir(parents=True, exist_ok=True)
+    wanted = [method, "random", "all"]
+    scores: list[Score] = []
     with Bars() as bars:
-        scores, problems = compare(
-            data.X,
-            data.y,
-            [method, "random", "all"],
-            sizes_up_to(k),
-            n_folds=folds,
-            seed=seed,
-            report=lambda name, done, total: bars.update("methods", done, total),
-        )
-    if method in problems:
-        raise ParameterError(problems[method])
+        bars.update("methods", 0, len(wanted))
+        each = compare_each(data.X, data.y, wanted, sizes_up_to(k), n_folds=folds, seed=seed)
+        for done, (_, found, problem) in enumerate(each, start=1):
+            if problem:
+                raise ParameterError(problem)
+            scores += found
+            bars.update("methods", done, len(wanted))
     features = select(data.X, data.y, TASKS[kind], method, k, seed)
     assert data.feature_names is not None
     for place, j in enumerate(features.tolist(), start=1):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..features.errors import DataError
+from .npz_files import load_npz
 from .table_arff import read_arff
 from .table_mat import read_mat
 from .table_sparse_text import read_svmlight
@@ -168,12 +169,7 @@ def _read_mat(path: Path, targets: list[str]) -> NamedTable:
 
 
 def _read_npz(path: Path, targets: list[str]) -> NamedTable:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    # A damaged archive, or one that holds objects.
-    except Exception as error:
-        raise DataError(f"{path}: not a readable NPZ file ({error})") from None
+    arrays = load_npz(path)
     _check_names(path, [*targets, "X"], list(arrays))
     X = arrays["X"]
     if X.ndim != 2 or X.dtype.kind not in "buif":

@@ -13,7 +13,6 @@ import csv
 import io
 import math
 import os
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..features.errors import DataError
+from .npz_files import load_npz
 from .tracks import Tracks
 
 CSV_COLUMNS = ("track", "frame", "x", "y")
@@ -64,7 +64,7 @@ def read_npz_tracks(path: str | os.PathLike) -> Tracks:
         If the file is missing or damaged, or an array has the wrong shape or kind.
     """
     path = Path(path)
-    content = _load_npz(path)
+    content = load_npz(path)
     if "positions" not in content:
         raise DataError(f"{path}: no array 'positions' (found {', '.join(sorted(content)) or 'none'})")
     for name in ("positions", "visible", "labels"):
@@ -77,18 +77,6 @@ def read_npz_tracks(path: str | os.PathLike) -> Tracks:
         return Tracks(content["positions"], **options)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
-
-
-def _load_npz(path: Path) -> dict[str, np.ndarray]:
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    try:
-        # np.load leaves a file open that turns out not to be a ZIP archive.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return dict(file)
-    # NotImplementedError is zipfile's word for a compression or an encryption that it does not know.
-    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise DataError(f"{path}: not an NPZ file that can be read ({error})") from None
 
 
 def _scalar(path: Path, name: str, array: np.ndarray) -> Any:

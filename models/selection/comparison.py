@@ -1,7 +1,7 @@
 """Scores of selectors by cross-validation: the selection is made anew on each training part."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,6 @@ from .judging import TASKS, folds, kind_of, make_judge, measure
 from .ranked import varying_columns
 from .registry import REGRESSION, make_selector
 from .targets import selects_jointly, target_weights, varying_targets, votes
-
-Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ def compare(
     *,
     n_folds: int = 5,
     seed: int = 0,
-    report: Report | None = None,
 ) -> tuple[list[Score], dict[str, str]]:
     """Score methods over k by cross-validation.
 
@@ -66,8 +63,6 @@ def compare(
         Names of the registry, and "all" (every feature) and "random" (k features drawn at random).
     ks : sequence of int
     n_folds, seed : int
-    report : callable, optional
-        Called as report(method, done, total).
 
     Returns
     -------
@@ -76,22 +71,33 @@ def compare(
     problems : dict of str
         Methods that could not be used, and why; they do not end the others' comparison.
     """
+    scores: list[Score] = []
+    problems: dict[str, str] = {}
+    for method, found, problem in compare_each(X, y, methods, ks, n_folds=n_folds, seed=seed):
+        scores += found
+        if problem:
+            problems[method] = problem
+    return scores, problems
+
+
+def compare_each(
+    X, y: np.ndarray, methods: Sequence[str], ks: Sequence[int], *, n_folds: int, seed: int
+) -> Iterator[tuple[str, list[Score], str]]:
+    """Do what `compare` does, one method after the other: its name, scores, and problem or ""."""
     kind = kind_of(y)
     parts = folds(X, y, kind, n_folds, seed)
     varying_columns(X)  # complains if there is none
     if y.ndim == 2:
         varying_targets(y)  # so does this
-    results: list[Score] = []
-    problems: dict[str, str] = {}
-    for done, method in enumerate(methods):
-        if report is not None:
-            report(method, done, len(methods))
+    for method in methods:
+        scores: list[Score] = []
+        problem = ""
         try:
             for k in [X.shape[1]] if method == "all" else ks:
-                results.append(_score(X, y, kind, method, int(k), parts, seed))
+                scores.append(_score(X, y, kind, method, int(k), parts, seed))
         except (AnnealedError, ValueError) as error:
-            problems[method] = str(error).splitlines()[0]
-    return results, problems
+            problem = str(error).splitlines()[0]
+        yield method, scores, problem
 
 
 def _score(X, y, kind, method, k, parts, seed) -> Score:

@@ -115,7 +115,7 @@ def test_infinite_values_in_a_sparse_table_are_left_out(tmp_path):
         ("a.csv", "u,y\n1,\n", "the target 'y' has missing values"),
         ("a.csv", "u,y\nnan,1\n", "every numeric column has missing or infinite values"),
         ("a.xls", "", "ending '.xls'; accepted are .csv"),
-        ("a.npz", "PK", "not a readable NPZ file"),
+        ("a.npz", "PK", "not an NPZ file that can be read"),
         ("a.mat", "M", "not a MATLAB file that can be read"),
         ("a.parquet", "P", "Parquet"),
     ],

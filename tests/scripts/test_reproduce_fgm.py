@@ -69,7 +69,7 @@ def test_small_experiment_is_measured_once_and_summarised(tmp_path, capsys):
     assert (tmp_path / "fgm.csv").read_text() == before
 
 
-def test_by_density_the_point_is_chosen_on_other_rows():
+def test_the_best_point_is_chosen_on_other_rows():
     from reproduce_fgm import _points
 
     rows = [
