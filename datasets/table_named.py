@@ -134,8 +134,9 @@ def _stack(path: Path, values: dict[str, np.ndarray]) -> np.ndarray:
     for name, target in values.items():
         if target.dtype.kind == "f" and not np.isfinite(target).all():
             raise DataError(f"{path}: the target {name!r} has missing values")
-        if target.dtype.kind not in "buif" and len(values) > 1:
-            raise DataError(f"{path}: several targets must be numbers; {name!r} holds {str(target[0])!r}")
+        if target.dtype.kind not in "buif" and (len(values) > 1 or target.ndim == 2):
+            found = str(target.flat[0])
+            raise DataError(f"{path}: several targets must be numbers; {name!r} holds {found!r}")
     y = np.column_stack(list(values.values())) if len(values) > 1 else next(iter(values.values()))
     return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 

@@ -70,6 +70,7 @@ def test_formats_give_the_same_targets(tmp_path):
         ("a.csv", ["u", "v"], "no numeric column besides 'u', 'v'"),
         ("a.svmlight", ["u", "v"], "svmlight files hold one target, not u, v"),
         ("a.npz", ["y"], r"y has shape \(2,\); X has 3 rows"),
+        ("a.npz", ["words"], "several targets must be numbers; 'words' holds 'a'"),
         ("a.npz", ["hole"], "the target 'hole' has missing values"),
         ("a.mat", ["hole"], "the target 'hole' has missing values"),
     ],
@@ -77,7 +78,7 @@ def test_formats_give_the_same_targets(tmp_path):
 def test_bad_targets_are_named(tmp_path, name, targets, message):
     write(tmp_path, "a.csv", "u,word,v\n1,a,2\n3,b,4\n")
     write(tmp_path, "a.svmlight", "1 1:2\n0 1:3\n")
-    np.savez(tmp_path / "a.npz", X=X, y=Y[:2], hole=[1, np.nan, 0])
+    np.savez(tmp_path / "a.npz", X=X, y=Y[:2], hole=[1, np.nan, 0], words=np.full((3, 2), "a"))
     savemat(tmp_path / "a.mat", {"X": X, "hole": [1, np.nan, 0]})
     with pytest.raises(DataError, match=message):
         read_table(tmp_path / name, targets)
