@@ -29,14 +29,14 @@ FormOption = Annotated[str, typer.Option(help="Features 'relative' to the sequen
 SizeOption = Annotated[int, typer.Option("-k", help="Features to select.")]
 
 if TYPE_CHECKING:
-    from ..datasets.photos import PhotoSet
+    from ..datasets.photos.photo_set import PhotoSet
     from ..models.keypoints.detector import KeypointDetector
 
 
 def load_detector(model: str) -> "KeypointDetector":
     """Load a model file, or a model that ships, that must hold a keypoint detector."""
     from ..models.keypoints.detector import KeypointDetector
-    from ..models.store import load_model
+    from ..models.model_files import load_model
 
     detector = load_model(model)
     if not isinstance(detector, KeypointDetector):
@@ -54,8 +54,8 @@ def keypoint_names(text: str) -> list[str]:
 
 def sized(photos: "PhotoSet", scale_by: str) -> "PhotoSet":
     """Set the size of every object as --scale-by says."""
-    from ..datasets.photos import with_sizes
-    from ..models.keypoints.shape_sizes import fitted_sizes
+    from ..datasets.photos.photo_set import with_sizes
+    from ..models.keypoints.objects.shape_sizes import fitted_sizes
 
     if scale_by != "shape":
         return with_sizes(photos, scale_reference(scale_by))

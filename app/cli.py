@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import (
+from .commands import (
     compare_selectors,
     convert,
     demo,

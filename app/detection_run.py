@@ -11,13 +11,13 @@ from PIL import Image
 from ..datasets.videos import frame_rate
 from ..features.errors import DataError
 from ..models.keypoints.detector import KeypointDetector
-from ..models.keypoints.faces import Faces
-from .detection_files import DetectionWriter, Found, Picture
-from .overlay import draw_detections, draw_faces
+from ..models.keypoints.objects.model import Objects
+from .output.detection_files import DetectionWriter, Found, Picture
+from .output.overlay import draw_detections, draw_objects
+from .output.video_file import VideoFile
+from .output.whole_file import whole_file
 from .photo_inputs import is_video, n_expected, pictures_of
 from .progress import Bars, warn
-from .video_file import VideoFile
-from .whole_file import whole_file
 
 FRAMES_PER_SECOND = 25.0
 """Of the overlay of a video that does not state its own."""
@@ -45,18 +45,18 @@ class Finder:
     @property
     def finds_faces(self) -> bool:
         """Whether faces are found, not single detections."""
-        return not self.raw and self.detector.face_model is not None
+        return not self.raw and self.detector.object_model is not None
 
     def find(self, image: np.ndarray) -> Found:
         """Return what is in a picture, (H, W, 3) uint8."""
         if self.finds_faces:
-            return self.detector.detect_faces(image, threshold=self.threshold)
+            return self.detector.detect_objects(image, threshold=self.threshold)
         return self.detector.detect(image, threshold=self.threshold, raw=True)
 
     def draw(self, image: np.ndarray, found: Found) -> np.ndarray:
         """Return a copy of a picture, perhaps enlarged, with what was found drawn in."""
-        if isinstance(found, Faces):
-            return draw_faces(image, found)
+        if isinstance(found, Objects):
+            return draw_objects(image, found)
         return draw_detections(image, found, self.detector.keypoint_names, object_px=self.detector.object_px)
 
 

@@ -19,7 +19,7 @@ def describe_folder(folder: Path, pool: str, bars: Bars) -> list["Described"]:
     DataError
         If there is no folder, no sequence in it, or none that can be used.
     """
-    from ..datasets.hopkins import category_of, load_hopkins155, video_of
+    from ..datasets.tracks.hopkins import category_of, load_hopkins155, video_of
     from ..features.errors import AnnealedError, DataError
     from ..models.motion.candidates import check_pool
     from ..models.motion.experiment import describe

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..datasets import images, videos
-from ..datasets.images import read_image
+from ..datasets import videos
+from ..datasets.photos import images
+from ..datasets.photos.images import read_image
 from ..datasets.videos import stated_length, video_frames
 from ..features.errors import DataError
 

@@ -1,15 +1,15 @@
 """Files into arrays: annotation formats, trajectories, tables, simulated data, bundled samples."""
 
-from .keypoint_csv import load_keypoints
-from .photos import PhotoSet
-from .selection import SELECTION_NAMES, load_selection
-from .simulated import (
+from .photos.keypoint_csv import load_keypoints
+from .photos.photo_set import PhotoSet
+from .tables.selection_sets import SELECTION_NAMES, load_selection
+from .tables.simulated import (
     EquicorrelatedRows,
     make_correlated_classification,
     make_correlated_regression,
     make_equicorrelated_classification,
 )
-from .tables import Table
+from .tables.table import Table
 
 __all__ = [
     "SELECTION_NAMES",

@@ -12,7 +12,7 @@ _HOME = {
     "WINDOW_PX": "patches",
     "Level": "pyramid",
     "LevelMaps": "maps",
-    "WindowPool": "windows",
+    "WindowPool": "pool",
     "cut_windows": "patches",
     "gaussian_pyramid": "pyramid",
     "integral_image": "integral",

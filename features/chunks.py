@@ -7,8 +7,8 @@ for 64 windows at once. Nothing larger than the wanted output is ever made.
 import numpy as np
 from numba import njit
 
+from .channels.hog import N_BLOCKS, N_CELLS, N_ORIENTATIONS, vote_table, window_cells, window_norms
 from .codes import code_of
-from .hog import N_BLOCKS, N_CELLS, N_ORIENTATIONS, vote_table, window_cells, window_norms
 from .integral import window_integrals
 from .jit import LEAF
 from .maps import Layout, evaluate_run

@@ -12,9 +12,8 @@ import cv2
 import numpy as np
 from numba import njit
 
-from .errors import DataError, ParameterError
-from .haar import THREE_DOWN, TWO_DOWN, four, four_at, three, three_at, two, two_at
-from .hog import (
+from .channels.haar import THREE_DOWN, TWO_DOWN, four, four_at, three, three_at, two, two_at
+from .channels.hog import (
     CELL_PX,
     N_ORIENTATIONS,
     hog,
@@ -23,6 +22,7 @@ from .hog import (
     level_norms,
     vote_table,
 )
+from .errors import DataError, ParameterError
 from .integral import fill_integral
 from .jit import LEAF
 from .patches import BEFORE_PX, MARGIN_PX, WINDOW_PX, check_points, check_rgb

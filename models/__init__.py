@@ -9,7 +9,7 @@ from .estimators import (
     FSARegressorCV,
     plot_responses,
 )
-from .store import load_model
+from .model_files import load_model
 
 __all__ = [
     "FSAClassifier",

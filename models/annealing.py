@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 
 from ..features.errors import DataError, ParameterError
-from .designs.base import Design
+from .designs.design import Design
 from .fused import can_fuse, fused_pass
 from .losses import Loss
 from .penalties import Penalty
@@ -69,7 +69,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Annealed:
+class AnnealingResult:
     """What an annealing run leaves.
 
     Attributes
@@ -104,7 +104,7 @@ def anneal(
     always_keep: np.ndarray | None = None,
     tol: float = 1e-5,
     callback: Callable[[Progress], None] | None = None,
-) -> Annealed:
+) -> AnnealingResult:
     """Select features and train a model on them (Algorithm 1).
 
     Parameters
@@ -137,7 +137,7 @@ def anneal(
 
     Returns
     -------
-    Annealed
+    AnnealingResult
 
     Examples
     --------
@@ -174,7 +174,7 @@ def anneal_path(
     schedule: InverseSchedule,
     ks: Sequence[int],
     **options,
-) -> list[Annealed]:
+) -> list[AnnealingResult]:
     """Select nested sets of features of several sizes in one run.
 
     Parameters
@@ -189,7 +189,7 @@ def anneal_path(
 
     Returns
     -------
-    list of Annealed
+    list of AnnealingResult
         One per distinct size, largest first.
     """
     sizes = sorted(set(ks), reverse=True)
@@ -243,7 +243,7 @@ class Annealer:
         self.trace = Trace()
         self.started = time.perf_counter()
 
-    def run(self, schedule: InverseSchedule) -> Annealed:
+    def run(self, schedule: InverseSchedule) -> AnnealingResult:
         """Anneal down to the schedule's k and train the survivors."""
         sizes = schedule.features_kept(self.survivors.n_units)
         self.survivors.check_size(int(sizes[-1]))
@@ -261,7 +261,7 @@ class Annealer:
             self._report(e, schedule.n_iter, value)
             if self.survivors.n_units == sizes[-1] and relative_move <= self.tol:
                 break
-        return Annealed(
+        return AnnealingResult(
             self.survivors.kept.copy(),
             self.beta.copy(),
             self.intercept.copy(),

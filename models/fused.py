@@ -9,8 +9,8 @@ this file.)
 import numpy as np
 from numba import njit
 
-from .designs.base import PARALLEL_VISITS, Design
 from .designs.dense import DenseDesign, dense_gradient, dense_response
+from .designs.design import PARALLEL_VISITS, Design
 from .losses import Loss, PointwiseLoss, mean_value, pointwise_derivative
 from .penalties import Penalty
 from .steps import nesterov_step

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from ..features.errors import DataError
-from .designs.base import Design
+from .designs.design import Design
 from .losses import Loss
 from .penalties import Penalty
 

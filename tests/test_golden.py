@@ -11,14 +11,14 @@ from annealed.models import load_model
 
 FOLDER = Path(__file__).parent / "golden"
 sys.path.insert(0, str(FOLDER))
-import problems
+import problems  # noqa: E402
 
 RESULTS = dict(np.load(FOLDER / "results.npz"))
 PROCESSOR = str(RESULTS.pop("processor"))
 
 
 def assert_golden(name, values):
-    """The last bit agrees on the kind of processor that the results are from; others may round differently."""
+    """The last bit agrees on the kind of processor of the results; others may round differently."""
     expected = RESULTS[name]
     if binding.get_host_cpu_name() == PROCESSOR or expected.dtype.kind not in "f":
         np.testing.assert_array_equal(values, expected, err_msg=name)

@@ -25,6 +25,8 @@ def source_files():
 
 
 def module_name(path):
+    if path.parent == ROOT / "app" / "annealed":
+        return "annealed"
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(("annealed", *parts)).removesuffix(".__init__")
 

@@ -13,8 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
-from .codes import MAX_THRESHOLDS, threshold_codes
 from .parameters import check_count
+from .thresholds import MAX_THRESHOLDS, threshold_codes
 from .trace import BoostingTrace
 from .weak_learners import ConstantLearners, LinearLearners, WeakLearners
 
@@ -77,7 +77,7 @@ class LogitBoost(SelectorMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from annealed.datasets.simulated import make_correlated_classification
+    >>> from annealed.datasets.tables.simulated import make_correlated_classification
     >>> X, y, support = make_correlated_classification(500, 40, k=2, random_state=0)
     >>> model = LogitBoost(n_rounds=2).fit(X, y)
     >>> model.get_support(indices=True).tolist()

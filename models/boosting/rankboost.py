@@ -9,16 +9,16 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...features.errors import DataError
-from ..pairs import comparable_pairs
-from .codes import (
+from ..comparable_pairs import comparable_pairs
+from .ordered_pairs import ordered_pairs
+from .parameters import check_count
+from .thresholds import (
     COLUMNS_AT_ONCE,
     MAX_THRESHOLDS,
     equal_thresholds,
     threshold_codes,
     value_ranges,
 )
-from .pairs import ordered_pairs
-from .parameters import check_count
 from .trace import BoostingTrace
 
 _NO_EDGE = 1e-10

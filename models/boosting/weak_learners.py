@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numba import njit, prange
 
-from .codes import COLUMNS_AT_ONCE, dense_column_blocks, equal_thresholds, threshold_codes, value_ranges
+from .thresholds import COLUMNS_AT_ONCE, dense_column_blocks, equal_thresholds, threshold_codes, value_ranges
 
 _ROWS_AT_ONCE = 2048
 _TINY_VARIANCE = 1e-12

@@ -1,10 +1,10 @@
 """How responses and gradients are computed from each kind of data."""
 
-from .base import Block, Design, ResidentDesign
 from .binned import BinnedDesign, centred, encode, knot_means, response_tables
-from .blocks import BlockDesign, OnDemandDesign, column_moments
 from .dense import DenseDesign
+from .design import Block, Design, ResidentDesign
 from .sparse import SparseDesign
+from .streamed import BlockDesign, OnDemandDesign, column_moments
 
 __all__ = [
     "BinnedDesign",

@@ -14,7 +14,7 @@ with the number of features and would force tiny steps.
 import numpy as np
 from numba import get_num_threads, njit, prange
 
-from .base import PARALLEL_VISITS, FeatureRows, ResidentDesign
+from .design import PARALLEL_VISITS, FeatureRows, ResidentDesign
 
 N_CODES = 256
 SMALLEST_SPAN = 1e-300  # a range whose inverse is finite; a shorter one is taken for a constant

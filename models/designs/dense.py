@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit, prange
 
-from .base import CHUNK_ROWS, PARALLEL_VISITS, REASSOCIATE, FeatureRows, ResidentDesign
+from .design import CHUNK_ROWS, PARALLEL_VISITS, REASSOCIATE, FeatureRows, ResidentDesign
 
 
 class DenseDesign(ResidentDesign):

@@ -4,7 +4,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from scipy import sparse
 
-from .base import PARALLEL_VISITS, ResidentDesign
+from .design import PARALLEL_VISITS, ResidentDesign
 
 
 class SparseDesign(ResidentDesign):

@@ -9,9 +9,9 @@ are computed once more, and stay.
 import numpy as np
 
 from ...features.patches import check_patches
-from ...features.windows import WindowPool
+from ...features.pool import WindowPool
 from .binned import BinnedDesign, knot_means
-from .blocks import DEFAULT_BUDGET_BYTES, OnDemandDesign
+from .streamed import DEFAULT_BUDGET_BYTES, OnDemandDesign
 
 # Codes that are computed at a time where a whole pass over the rows is wanted.
 BLOCK_BYTES = 1 << 27

@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
-from ..annealing import Annealed, anneal_path
+from ..additive import LinearModel, Model, PiecewiseModel
+from ..annealing import AnnealingResult, anneal_path
 from ..losses import Loss
 from ..penalties import Penalty, SecondDifference
-from ..responses import LinearModel, Model, PiecewiseModel
 from ..schedules import InverseSchedule
 from .preparation import Prepared, prepare
 
@@ -75,7 +75,9 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             order = check_random_state(self.random_state).permutation(order)
         return prepare(X, weight, order, self.response, self.n_bins)
 
-    def _anneal(self, prepared: Prepared, loss: Loss, ks: Sequence[int]) -> list[tuple[Model, Annealed]]:
+    def _anneal(
+        self, prepared: Prepared, loss: Loss, ks: Sequence[int]
+    ) -> list[tuple[Model, AnnealingResult]]:
         """Run the annealing once for all sizes of `ks`; one model a size, largest first.
 
         The loss is bound to the rows in the order of the design.
@@ -129,7 +131,7 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             return DEFAULT_SMOOTHING if self.response == "piecewise" else None
         return self.penalty
 
-    def _set_fitted(self, model: Model, result: Annealed) -> None:
+    def _set_fitted(self, model: Model, result: AnnealingResult) -> None:
         """Set the fitted attributes that all estimators have."""
         self.model_ = model
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)

@@ -7,8 +7,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ...features.errors import DataError, ParameterError
+from ..additive import Model
 from ..losses import HuberHinge, Logistic, Lorenz, PointwiseLoss
-from ..responses import Model
 from .base import BaseFSA
 
 LOSSES: dict[str, type[PointwiseLoss]] = {

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...features.errors import DataError
-from ..annealing import Annealed, Trace
-from ..responses import LinearModel, Model, PiecewiseModel
-from ..store import ModelFile, write_model_file
+from ..additive import LinearModel, Model, PiecewiseModel
+from ..annealing import AnnealingResult, Trace
+from ..model_files import ModelFile, write_model_file
 from .classifier import FSAClassifier
 from .ranker import FSARanker
 from .regressor import FSARegressor
@@ -145,4 +145,4 @@ def _read_classes(classes, n_outputs: int) -> np.ndarray:
 
 def _restore_selection(estimator, model: Model, ranking: np.ndarray) -> None:
     nothing = np.empty((0, 0, 0))
-    estimator._set_fitted(model, Annealed(model.features, nothing, model.intercept, ranking, Trace()))
+    estimator._set_fitted(model, AnnealingResult(model.features, nothing, model.intercept, ranking, Trace()))

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...features.errors import ParameterError
-from ..responses import PiecewiseModel
+from ..additive import PiecewiseModel
 
 
 def plot_responses(estimator, *, n_features: int = 12, output: int = 0, axes=None):

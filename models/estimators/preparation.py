@@ -8,10 +8,10 @@ from numba import njit, prange
 from scipy import sparse
 
 from ...features.errors import ParameterError
-from ..annealing import Annealed
+from ..additive import LinearModel, Model, PiecewiseModel, is_sparse
+from ..annealing import AnnealingResult
 from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, centred, encode, knot_means
-from ..designs.base import REASSOCIATE
-from ..responses import LinearModel, Model, PiecewiseModel, is_sparse
+from ..designs.design import REASSOCIATE
 
 TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
 
@@ -32,7 +32,7 @@ class Prepared:
 
     order: np.ndarray
     new_design: Callable[[], Design]
-    to_model: Callable[[Annealed], Model]
+    to_model: Callable[[AnnealingResult], Model]
 
 
 def prepare(X, weight: np.ndarray, order: np.ndarray, response: str, n_bins: int) -> Prepared:
@@ -63,7 +63,7 @@ def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prep
     share = weight[order] / weight.sum()
     _standardize(np.ascontiguousarray(X), share, order, columns, mean, scale)
 
-    def to_model(result: Annealed) -> LinearModel:
+    def to_model(result: AnnealingResult) -> LinearModel:
         coef = result.beta[:, :, 0] / scale[result.kept]
         return LinearModel(result.kept, coef, result.intercept - coef @ mean[result.kept])
 
@@ -83,7 +83,7 @@ def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
     scaled = X[order]
     scaled.data = (scaled.data * (1 / scale)[scaled.indices]).astype(X.dtype)
 
-    def to_model(result: Annealed) -> LinearModel:
+    def to_model(result: AnnealingResult) -> LinearModel:
         return LinearModel(result.kept, result.beta[:, :, 0] / scale[result.kept], result.intercept)
 
     return Prepared(order, lambda: SparseDesign(scaled), to_model)
@@ -94,7 +94,7 @@ def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins
     codes = encode(np.ascontiguousarray(X[order].T), low, high)
     means = knot_means(codes, n_bins, weight[order] * (len(weight) / weight.sum()))
 
-    def to_model(result: Annealed) -> PiecewiseModel:
+    def to_model(result: AnnealingResult) -> PiecewiseModel:
         values = centred(result.beta, means[result.kept])
         return PiecewiseModel(result.kept, low[result.kept], high[result.kept], values, result.intercept)
 

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from ...features.errors import DataError
+from ..comparable_pairs import comparable_pairs
 from ..losses import PairwiseLogistic
-from ..pairs import comparable_pairs
 from .base import BaseFSA
 
 

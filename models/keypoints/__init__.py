@@ -1,27 +1,27 @@
 """Keypoint detectors: training by hard-negative mining, scanning, detections, evaluation (section 3.3)."""
 
 from .detections import Detections
-from .detector import KeypointDetector, PyramidRule
+from .detector import KeypointDetector, PyramidConfig
 from .evaluation import Criteria, PrecisionRecall, observed, precision_recall
-from .faces import FaceModel, Faces
-from .fitting import FitRule
 from .nms import Suppression
-from .targets import TargetRule, keypoint_targets
-from .training import train_detector
-from .training_rule import TrainingRule
+from .objects.model import ObjectModel, Objects
+from .training.classifier_fitting import FitConfig
+from .training.config import TrainingConfig
+from .training.targets import TargetConfig, keypoint_targets
+from .training.trainer import train_detector
 
 __all__ = [
     "Criteria",
     "Detections",
-    "FaceModel",
-    "Faces",
-    "FitRule",
+    "FitConfig",
     "KeypointDetector",
+    "ObjectModel",
+    "Objects",
     "PrecisionRecall",
-    "PyramidRule",
+    "PyramidConfig",
     "Suppression",
-    "TargetRule",
-    "TrainingRule",
+    "TargetConfig",
+    "TrainingConfig",
     "keypoint_targets",
     "observed",
     "precision_recall",

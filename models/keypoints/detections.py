@@ -7,7 +7,7 @@ import numpy as np
 
 from ...features.errors import DataError
 
-NO_FACE = -1
+NO_OBJECT = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Detections:
 
 
 def make_detections(
-    x: np.ndarray, y: np.ndarray, scale: np.ndarray, score: np.ndarray, keypoint: str, face: int = NO_FACE
+    x: np.ndarray, y: np.ndarray, scale: np.ndarray, score: np.ndarray, keypoint: str, face: int = NO_OBJECT
 ) -> Detections:
     """Return detections of one keypoint as they come out of a scan."""
     x = np.asarray(x, dtype=np.float64)

@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError, ParameterError
+from ...features.pool import WINDOW_PX
 from ...features.pyramid import Level, check_rgb, gaussian_pyramid
-from ...features.windows import WINDOW_PX
-from ..store import ModelFile, write_model_file
-from .classifier import KeypointClassifier
+from ..model_files import ModelFile, write_model_file
 from .detections import Detections, join_detections, make_detections
-from .face_packing import pack_face_model, unpack_face_model
-from .faces import Evidence, FaceModel, Faces
+from .keypoint_classifier import KeypointClassifier
 from .nms import Suppression, suppress
+from .objects.model import Evidence, ObjectModel, Objects
+from .objects.model_arrays import pack_object_model, unpack_object_model
+from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
 from .refinement import OffsetRegressor, refine
 from .scan import FoundWindows, scan_photo
-from .topdown import BELOW, FLOOR, faces_of, gather_evidence
 
 KIND = "keypoint-detector"
 
 
 @dataclass(frozen=True)
-class PyramidRule:
+class PyramidConfig:
     """Which scales of a photo are scanned.
 
     Attributes
@@ -76,11 +76,11 @@ class KeypointDetector:
         detection has scale s, the object is about ``s * object_px`` pixels large.
     octaves : float
         Of the sizes around it that the classifiers are trained for.
-    pyramid : PyramidRule
+    pyramid : PyramidConfig
     suppression : Suppression
     refiners : tuple of OffsetRegressor
         One a classifier, to move detections to the exact place; or none.
-    face_model : FaceModel or None
+    object_model : ObjectModel or None
         How keypoints make up a face; None for a detector of single keypoints only.
     metadata : dict
         What training recorded: configuration, data, scores on held-out photos.
@@ -95,10 +95,10 @@ class KeypointDetector:
     classifiers: tuple[KeypointClassifier, ...]
     object_px: float
     octaves: float = 1.0
-    pyramid: PyramidRule = field(default_factory=PyramidRule)
+    pyramid: PyramidConfig = field(default_factory=PyramidConfig)
     suppression: Suppression = field(default_factory=Suppression)
     refiners: tuple[OffsetRegressor, ...] = ()
-    face_model: FaceModel | None = None
+    object_model: ObjectModel | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,9 +111,9 @@ class KeypointDetector:
             raise DataError(f"octaves must be a finite number above 0, got {self.octaves}")
         if self.refiners and len(self.refiners) != len(names):
             raise DataError(f"a detector of {len(names)} keypoints has {len(self.refiners)} refiners")
-        if self.face_model is not None and len(self.face_model.spread) != len(names):
+        if self.object_model is not None and len(self.object_model.spread) != len(names):
             raise DataError(
-                f"a detector of {len(names)} keypoints has a face model of {len(self.face_model.spread)}"
+                f"a detector of {len(names)} keypoints has a face model of {len(self.object_model.spread)}"
             )
 
     @property
@@ -155,13 +155,13 @@ class KeypointDetector:
             If the image is not an RGB photo, or is smaller than a window.
         """
         levels = self.pyramid.levels(check_rgb(image))
-        if raw or self.face_model is None:
+        if raw or self.object_model is None:
             return self.detect_levels(levels, threshold=threshold, exact=exact)
-        return self.detect_faces_levels(levels, threshold=threshold, exact=exact).detections
+        return self.detect_objects_levels(levels, threshold=threshold, exact=exact).detections
 
-    def detect_faces(
+    def detect_objects(
         self, image: np.ndarray, *, threshold: float | None = None, exact: bool = False
-    ) -> Faces:
+    ) -> Objects:
         """Find faces in a photo: box, pose and all keypoints of each, best first; see `detect`.
 
         Raises
@@ -170,33 +170,33 @@ class KeypointDetector:
             If the model has no face model, the image is not an RGB photo or is smaller than a window.
         """
         levels = self.pyramid.levels(check_rgb(image))
-        return self.detect_faces_levels(levels, threshold=threshold, exact=exact)
+        return self.detect_objects_levels(levels, threshold=threshold, exact=exact)
 
-    def detect_faces_levels(
+    def detect_objects_levels(
         self,
         levels: Sequence[Level],
         *,
         threshold: float | None = None,
         exact: bool = False,
         parallel: bool = True,
-    ) -> Faces:
-        """Find faces in a photo whose pyramid is there already; see `detect_faces` and `scan_photo`."""
-        if self.face_model is None:
+    ) -> Objects:
+        """Find faces in a photo whose pyramid is there already; see `detect_objects` and `scan_photo`."""
+        if self.object_model is None:
             raise DataError(
                 f"the model of {', '.join(self.keypoint_names)} finds single keypoints only: it has no face "
                 "model, which takes at least three keypoints"
             )
         if threshold is None:
-            threshold = self.face_model.threshold
+            threshold = self.object_model.threshold
         elif not np.isfinite(threshold):
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
-        single = self.detections_for_faces(levels, exact=exact, parallel=parallel)
-        poses, evidence = self.gather_faces(single, levels, self.face_model)
-        faces = faces_of(poses, evidence, self.face_model, self.keypoint_names, self.object_px)
+        single = self.detections_for_objects(levels, exact=exact, parallel=parallel)
+        poses, evidence = self.gather_objects(single, levels, self.object_model)
+        faces = objects_of(poses, evidence, self.object_model, self.keypoint_names, self.object_px)
         return faces[faces.scores >= threshold]
 
-    def gather_faces(
-        self, single: Detections, levels: Sequence[Level], model: FaceModel, lowest: float | None = None
+    def gather_objects(
+        self, single: Detections, levels: Sequence[Level], model: ObjectModel, lowest: float | None = None
     ) -> tuple[np.ndarray, Evidence]:
         """Poses of a photo that may be faces, and the evidence for them, from single detections."""
         return gather_evidence(
@@ -248,11 +248,11 @@ class KeypointDetector:
             parts.append(make_detections(x, y, scale, score, classifier.keypoint))
         return join_detections(parts)
 
-    def detections_for_faces(
+    def detections_for_objects(
         self, levels: Sequence[Level], *, exact: bool = False, parallel: bool = True
     ) -> Detections:
         """Single detections that faces are made of: also weak ones, not refined."""
-        anchors = self.face_model.anchors if self.face_model is not None else ()
+        anchors = self.object_model.anchors if self.object_model is not None else ()
         scanned = [self.classifiers[k] for k in anchors] or self.classifiers
         floors = [max(FLOOR, classifier.threshold - BELOW) for classifier in scanned]
         return self._single(levels, scanned, floors, exact=exact, parallel=parallel)
@@ -266,7 +266,7 @@ class KeypointDetector:
         """Write the detector to one file, whole or not at all."""
         arrays, metadata = pack_classifiers(self.classifiers)
         arrays.update(pack_refiners(self.refiners))
-        arrays.update(pack_face_model(self.face_model))
+        arrays.update(pack_object_model(self.object_model))
         metadata.update(
             window_px=WINDOW_PX,
             object_px=self.object_px,
@@ -286,7 +286,7 @@ class KeypointDetector:
                 f"model file: window_px is {metadata.get('window_px')!r}, this version reads {WINDOW_PX}"
             )
         try:
-            pyramid = PyramidRule(**_numbers(metadata, "pyramid", PyramidRule))
+            pyramid = PyramidConfig(**_numbers(metadata, "pyramid", PyramidConfig))
             suppression = Suppression(**_numbers(metadata, "suppression", Suppression))
             object_px, octaves = float(metadata["object_px"]), float(metadata["octaves"])
         except (KeyError, TypeError, ValueError) as error:
@@ -300,7 +300,7 @@ class KeypointDetector:
             pyramid,
             suppression,
             unpack_refiners(file, len(classifiers)),
-            unpack_face_model(file, len(classifiers)),
+            unpack_object_model(file, len(classifiers)),
             training if isinstance(training, dict) else {},
         )
 

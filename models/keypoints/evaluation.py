@@ -12,7 +12,7 @@ import numpy as np
 
 from ...features.errors import ParameterError
 from .detections import Detections
-from .targets import KeypointTargets
+from .training.targets import KeypointTargets
 
 
 @dataclass(frozen=True, eq=False)

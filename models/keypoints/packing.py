@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError
-from ...features.windows import WindowPool
-from ..store import ModelFile
-from .classifier import KeypointClassifier
+from ...features.pool import WindowPool
+from ..model_files import ModelFile
+from .keypoint_classifier import KeypointClassifier
 from .refinement import OffsetRegressor
 
 MAX_FEATURES = 1_000_000

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from ...features.errors import DataError
+from ...features.pool import WindowPool, cut_windows
 from ...features.pyramid import Level
-from ...features.windows import WindowPool, cut_windows
 from ..designs.binned import N_CODES, response_tables
-from .classifier import sum_responses
+from .keypoint_classifier import sum_responses
 
 N_VOTES = 2
 """How often the windows around a place vote."""

@@ -24,7 +24,7 @@ from ...features.maps import LevelMaps, evaluate, evaluate_at
 from ...features.pyramid import Level
 from ...features.threads import in_threads
 from .cascade import NEVER
-from .classifier import KeypointClassifier
+from .keypoint_classifier import KeypointClassifier
 
 BAND_ROWS = 96
 

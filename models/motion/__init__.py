@@ -2,8 +2,8 @@
 
 from .candidates import Candidate, candidates
 from .description import feature_names, segmentation_features
-from .evaluation import disagreement
-from .ranker import MotionRanker, Ranking
+from .disagreement import disagreement
+from .motion_ranker import MotionRanker, Ranking
 from .segment import Segmentation, segment
 
 __all__ = [

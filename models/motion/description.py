@@ -15,7 +15,7 @@ from ...features.errors import ParameterError
 from ...features.graphs import cut_proportions, nearest_neighbours
 from ...features.subspaces import Residuals, subspace_residuals
 from ...features.velocities import principal_coordinates, raw_trajectories, velocities
-from .evaluation import disagreement
+from .disagreement import disagreement
 
 N_DIMENSIONS = 5
 SMALLEST = 4

@@ -10,7 +10,7 @@ from ...features.errors import ParameterError
 from ..boosting import RankBoost
 from .candidates import LEAST_SHARE, Candidate, candidates
 from .description import feature_names, formed, segmentation_features
-from .evaluation import disagreement
+from .disagreement import disagreement
 
 N_FOLDS = 10
 ARGMIN_FEATURE = "positions plain: average square"

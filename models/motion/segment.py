@@ -6,7 +6,7 @@ import numpy as np
 
 from ...features.errors import DataError, ParameterError
 from ...features.subspaces import MOTION_DIMENSIONS
-from .ranker import MotionRanker, Ranking
+from .motion_ranker import MotionRanker, Ranking
 
 UNLABELLED = -1
 NOISE_PX = 0.5  # what tracking is taken to be wrong by

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state, get_tags
 
 from ...features.errors import AnnealedError, DataError
 from .judging import TASKS, folds, kind_of, make_judge, measure
+from .multi_target import selects_jointly, target_weights, varying_targets, votes
 from .ranked import varying_columns
 from .registry import REGRESSION, make_selector
-from .targets import selects_jointly, target_weights, varying_targets, votes
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from annealed.app.cli import app
-from annealed.datasets.photos import with_sizes
-from annealed.datasets.samples import KEYPOINT_NAMES, make_sample_photos
-from annealed.models.keypoints.face_fitting import with_face_model
-from annealed.models.keypoints.fitting import FitRule
-from annealed.models.keypoints.refinement_fitting import RefineRule
-from annealed.models.keypoints.shape import estimate_shape
-from annealed.models.keypoints.training import train_detector
-from annealed.models.keypoints.training_rule import TrainingRule
+from annealed.datasets.photos.photo_set import with_sizes
+from annealed.datasets.photos.sample_photos import KEYPOINT_NAMES, make_sample_photos
+from annealed.models.keypoints.objects.shape import estimate_shape
+from annealed.models.keypoints.training.classifier_fitting import FitConfig
+from annealed.models.keypoints.training.config import TrainingConfig
+from annealed.models.keypoints.training.object_fitting import with_object_model
+from annealed.models.keypoints.training.refinement_fitting import RefineConfig
+from annealed.models.keypoints.training.trainer import train_detector
 
 QUICK = [
     "-k",
@@ -73,18 +73,18 @@ def trained(photo_folder, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def face_model(tmp_path_factory):
+def object_model(tmp_path_factory):
     """A model file of three keypoints that make up a face."""
     names = "left_eye_center", "right_eye_center", "chin"
     photos = with_sizes(make_sample_photos(16, shape=(200, 220), max_faces=1)).photos
     columns = {name: KEYPOINT_NAMES.index(name) for name in names}
-    rule = TrainingRule(
+    rule = TrainingConfig(
         rounds=1, n_hard=200, n_random=800, n_haar=150, validation=0.25,
-        fit=replace(FitRule(), k=25), refine=RefineRule(k=0),
+        fit=replace(FitConfig(), k=25), refine=RefineConfig(k=0),
     )  # fmt: skip
     detector = train_detector(photos, columns, rule).detector
     shape = estimate_shape(photos, list(columns.values()))
-    detector = with_face_model(detector, shape, photos, list(columns.values()))
+    detector = with_object_model(detector, shape, photos, list(columns.values()))
     path = tmp_path_factory.mktemp("face") / "face.safetensors"
     detector.save(path)
     return path

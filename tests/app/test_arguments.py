@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from annealed.app.arguments import scale_reference, sized
-from annealed.datasets.photos import with_sizes
-from annealed.datasets.samples import make_sample_photos
+from annealed.datasets.photos.photo_set import with_sizes
+from annealed.datasets.photos.sample_photos import make_sample_photos
 from annealed.features.errors import ParameterError
 
 

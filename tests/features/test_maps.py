@@ -5,7 +5,7 @@ from numba import config
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.maps import LevelMaps
 from annealed.features.patches import cut_windows
-from annealed.features.windows import WindowPool
+from annealed.features.pool import WindowPool
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def columns(detections):
 
 
 def photos():
-    from annealed.datasets.samples import make_sample_photos
+    from annealed.datasets.photos.sample_photos import make_sample_photos
 
     return [photo.read() for photo in make_sample_photos(3, split="test", shape=(240, 320)).photos]
 

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 
 
 def record_estimators(results):
-    for name, (make, fit) in problems.ESTIMATORS.items():
+    for name, (make, _) in problems.ESTIMATORS.items():
         X, Z, arguments = problems.table(name)
         estimator = make().fit(X, **arguments)
         problems.save(estimator, FOLDER / f"{name}.safetensors")
@@ -37,21 +37,21 @@ def record_detectors(results):
 
 def train_detectors():
     """Detectors of single keypoints with refinement, and of an object with alignment."""
-    from annealed.datasets.photos import with_sizes
-    from annealed.datasets.samples import KEYPOINT_NAMES, make_sample_photos
-    from annealed.models.keypoints.fitting import FitRule
-    from annealed.models.keypoints.refinement_fitting import RefineRule
-    from annealed.models.keypoints.training import train_detector
-    from annealed.models.keypoints.training_rule import TrainingRule
+    from annealed.datasets.photos.photo_set import with_sizes
+    from annealed.datasets.photos.sample_photos import KEYPOINT_NAMES, make_sample_photos
+    from annealed.models.keypoints.training.classifier_fitting import FitConfig
+    from annealed.models.keypoints.training.config import TrainingConfig
+    from annealed.models.keypoints.training.refinement_fitting import RefineConfig
+    from annealed.models.keypoints.training.trainer import train_detector
 
     photos = with_sizes(make_sample_photos(16, shape=(200, 220), max_faces=1)).photos
     for name, keypoints, refined in (
         ("keypoints", ("left_eye_center", "chin"), 10),
         ("object", ("left_eye_center", "right_eye_center", "chin"), 0),
     ):
-        rule = TrainingRule(
+        rule = TrainingConfig(
             rounds=1, n_hard=200, n_random=800, n_haar=150, validation=0.25,
-            fit=replace(FitRule(), k=25), refine=RefineRule(k=refined),
+            fit=replace(FitConfig(), k=25), refine=RefineConfig(k=refined),
         )  # fmt: skip
         columns = {keypoint: KEYPOINT_NAMES.index(keypoint) for keypoint in keypoints}
         train_detector(photos, columns, rule).detector.save(FOLDER / f"{name}.safetensors")

@@ -9,7 +9,8 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
 @pytest.fixture(autouse=True)
 def scripts_on_path(monkeypatch):
     """Scripts import each other by their bare names, as when one of them is run."""
-    monkeypatch.syspath_prepend(SCRIPTS)
+    monkeypatch.syspath_prepend(SCRIPTS / "benchmarks")
+    monkeypatch.syspath_prepend(SCRIPTS / "experiments")
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from ..proximal import minimize
-from .losses import MarginLoss
+from .margin_losses import MarginLoss
 from .subproblem import L1SquaredProblem
 
 GROW = 1.25

@@ -15,12 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ....features.errors import DataError, ParameterError
-from ...responses import LinearModel
+from ...additive import LinearModel
 from .atoms import STRUCTURES, FeatureAtoms, check_groups
 from .cutting_plane import Generated, generate
 from .fitted import ProductModel, to_model
 from .kernels import GaussianAtoms, IntersectionAtoms, check_kernel_parameters
-from .losses import Logistic, MarginLoss, SquaredHinge
+from .margin_losses import Logistic, MarginLoss, SquaredHinge
 from .products import ProductAtoms
 
 LOSSES: dict[str, type[MarginLoss]] = {"squared_hinge": SquaredHinge, "logistic": Logistic}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ...responses import LinearModel
+from ...additive import LinearModel
 from .atoms import FeatureAtoms, GroupAtoms
 from .cutting_plane import Atoms, Generated
 from .kernels import GaussianAtoms, IntersectionAtoms

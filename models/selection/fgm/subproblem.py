@@ -11,7 +11,7 @@ over the data (equation 42).
 import numpy as np
 
 from ..proximal import Composite
-from .losses import MarginLoss
+from .margin_losses import MarginLoss
 
 
 def moreau_factors(norms: np.ndarray, step: float) -> np.ndarray:

@@ -3,7 +3,7 @@ import pytest
 from scipy.special import expit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from annealed.datasets.simulated import make_correlated_classification
+from annealed.datasets.tables.simulated import make_correlated_classification
 from annealed.features.errors import DataError, ParameterError
 from annealed.models.boosting import LogitBoost
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
-from annealed.features.windows import WindowPool
+from annealed.features.pool import WindowPool
 from annealed.models.annealing import anneal
 from annealed.models.designs import BinnedDesign, windows
 from annealed.models.designs.windows import WindowsDesign

@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 from annealed.features.errors import DataError
 from annealed.models import FSAClassifier, FSAClassifierCV, FSARanker, FSARegressor, load_model
 from annealed.models.estimators.persistence import load, save
+from annealed.models.model_files import ModelFile, read_model_file
 from annealed.models.penalties import Ridge
-from annealed.models.store import ModelFile, read_model_file
 
 RESPONSES = ["linear", "piecewise"]
 

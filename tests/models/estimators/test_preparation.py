@@ -4,7 +4,7 @@ from scipy import sparse
 
 from annealed.features.errors import ParameterError
 from annealed.models import FSAClassifier
-from annealed.models.annealing import Annealed, Trace
+from annealed.models.annealing import AnnealingResult, Trace
 from annealed.models.designs import BinnedDesign, DenseDesign, SparseDesign
 from annealed.models.estimators.preparation import prepare
 
@@ -34,7 +34,7 @@ def all_kept(rng, design):
     kept = np.flatnonzero(np.arange(design.n_features) % 3)
     design.keep(kept)
     beta = rng.standard_normal((2, len(kept), design.block_size))
-    return Annealed(kept, beta, rng.standard_normal(2), np.ones(design.n_features, int), Trace())
+    return AnnealingResult(kept, beta, rng.standard_normal(2), np.ones(design.n_features, int), Trace())
 
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda X: X[:, ::-1]])

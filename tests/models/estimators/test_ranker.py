@@ -4,7 +4,7 @@ from scipy import sparse
 
 from annealed.features.errors import DataError
 from annealed.models import FSARanker
-from annealed.models.pairs import comparable_pairs
+from annealed.models.comparable_pairs import comparable_pairs
 
 SHORT = {"k": 2, "n_iter": 100}
 

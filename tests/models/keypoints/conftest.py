@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from annealed.features.pool import WindowPool
 from annealed.features.pyramid import gaussian_pyramid
-from annealed.features.windows import WindowPool
-from annealed.models.keypoints.classifier import KeypointClassifier
-from annealed.models.keypoints.refinement_fitting import (
-    RefineRule,
+from annealed.models.keypoints.keypoint_classifier import KeypointClassifier
+from annealed.models.keypoints.training.refinement_fitting import (
+    RefineConfig,
     join_offset_examples,
     offset_examples_of_photo,
 )
-from annealed.models.keypoints.targets import KeypointTargets, TargetRule
+from annealed.models.keypoints.training.targets import KeypointTargets, TargetConfig
 
 BLOB_POINT = (61.3, 58.8)
 BLOB_SIZE = 30.0
@@ -73,7 +73,11 @@ def blob_examples(blob_photos, blob_targets):
     return join_offset_examples(
         [
             offset_examples_of_photo(
-                gaussian_pyramid(image), blob_targets, TargetRule(), RefineRule(), np.random.default_rng(i)
+                gaussian_pyramid(image),
+                blob_targets,
+                TargetConfig(),
+                RefineConfig(),
+                np.random.default_rng(i),
             )
             for i, image in enumerate(blob_photos[:-1])
         ]

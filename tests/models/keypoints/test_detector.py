@@ -6,11 +6,11 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from annealed.features.errors import DataError, ParameterError
+from annealed.features.pool import cut_windows
 from annealed.features.pyramid import gaussian_pyramid
-from annealed.features.windows import cut_windows
-from annealed.models.keypoints.detector import KeypointDetector, PyramidRule
+from annealed.models.keypoints.detector import KeypointDetector, PyramidConfig
 from annealed.models.keypoints.nms import Suppression
-from annealed.models.store import load_model, read_model_file
+from annealed.models.model_files import load_model, read_model_file
 
 EVERY_WINDOW = Suppression(radius=0.0, refine_radius=0.0)
 
@@ -104,7 +104,7 @@ def test_detector_needs_different_keypoints(make_classifier):
 )
 def test_pyramid_rule_refuses(arguments):
     with pytest.raises(ParameterError, match="must be"):
-        PyramidRule(**arguments)
+        PyramidConfig(**arguments)
 
 
 def spoil(name, array):

@@ -4,7 +4,7 @@ import pytest
 from annealed.features.errors import ParameterError
 from annealed.models.keypoints.detections import join_detections, make_detections
 from annealed.models.keypoints.evaluation import Criteria, Observed, judge, observed, precision_recall
-from annealed.models.keypoints.targets import KeypointTargets
+from annealed.models.keypoints.training.targets import KeypointTargets
 
 
 def targets(points=(), visible=None, sizes=None, ignore=()):

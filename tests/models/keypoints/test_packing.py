@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
-from annealed.features.windows import WindowPool
+from annealed.features.pool import WindowPool
 from annealed.models.keypoints.packing import (
     pack_classifiers,
     pack_refiners,
@@ -10,7 +10,7 @@ from annealed.models.keypoints.packing import (
     unpack_refiners,
 )
 from annealed.models.keypoints.refinement import OffsetRegressor
-from annealed.models.store import ModelFile
+from annealed.models.model_files import ModelFile
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import pytest
 from annealed.features.errors import DataError
 from annealed.features.pyramid import gaussian_pyramid
 from annealed.models.keypoints.refinement import OffsetRegressor, refine
-from annealed.models.keypoints.refinement_fitting import RefineRule, fit_offsets
-from annealed.models.keypoints.training_rule import training_pool
+from annealed.models.keypoints.training.config import training_pool
+from annealed.models.keypoints.training.refinement_fitting import RefineConfig, fit_offsets
 
 
 @pytest.fixture(scope="module")
 def regressor(blob_examples):
-    return fit_offsets(training_pool(200, 0), blob_examples, RefineRule(k=40, n_iter=200), 0)
+    return fit_offsets(training_pool(200, 0), blob_examples, RefineConfig(k=40, n_iter=200), 0)
 
 
 def test_offsets_are_the_responses_of_the_features_added_up(regressor, blob_examples):

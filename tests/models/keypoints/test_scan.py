@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import binary_dilation
 
-from annealed.features.windows import LevelMaps, cut_windows
-from annealed.models.keypoints.detector import PyramidRule
+from annealed.features.pool import LevelMaps, cut_windows
+from annealed.models.keypoints.detector import PyramidConfig
 from annealed.models.keypoints.scan import LISTED, scan_level, scan_photo, score_map
 
 
@@ -97,7 +97,7 @@ def test_sparse_scan_takes_two_levels_in_the_range_of_sizes(
     make_classifier, rng, scales_per_octave, octaves, expected
 ):
     image = rng.integers(0, 256, size=(98, 98, 3), dtype=np.uint8)
-    levels = PyramidRule(scales_per_octave).levels(image)
+    levels = PyramidConfig(scales_per_octave).levels(image)
     (found,) = scan_photo(levels, [make_classifier()], [-100.0], sparse=True, octaves=octaves)
     assert np.unique(found.level).tolist() == list(expected)
     (found,) = scan_photo(levels, [make_classifier()], [-100.0])

@@ -57,7 +57,7 @@ def test_tracks_that_are_not_finite_or_do_not_move_are_refused(rng, rigid_motion
 
 @pytest.mark.real_data
 def test_oracle_of_some_hopkins_sequences(data_folder):
-    from annealed.datasets.hopkins import read_hopkins
+    from annealed.datasets.tracks.hopkins import read_hopkins
 
     errors = []
     for name in ("arm", "cars1", "1R2RC", "truck2"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from annealed.datasets.simulated import make_correlated_regression
+from annealed.datasets.tables.simulated import make_correlated_regression
 from annealed.features.errors import ParameterError
 from annealed.models.selection.ranked import descending
 from annealed.models.selection.thresholding import quantile_tisp

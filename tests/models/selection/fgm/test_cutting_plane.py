@@ -7,7 +7,7 @@ import pytest
 
 from annealed.models.selection.fgm.atoms import FeatureAtoms
 from annealed.models.selection.fgm.cutting_plane import generate
-from annealed.models.selection.fgm.losses import Logistic, SquaredHinge
+from annealed.models.selection.fgm.margin_losses import Logistic, SquaredHinge
 from annealed.models.selection.fgm.subproblem import L1SquaredProblem
 from annealed.models.selection.proximal import minimize
 

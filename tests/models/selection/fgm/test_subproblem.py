@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize as scipy_minimize
 from scipy.sparse import csc_array
 
-from annealed.models.selection.fgm.losses import Logistic, SquaredHinge
+from annealed.models.selection.fgm.margin_losses import Logistic, SquaredHinge
 from annealed.models.selection.fgm.subproblem import L1SquaredProblem, moreau_factors
 from annealed.models.selection.proximal import Composite, minimize
 

@@ -1,0 +1,1 @@
+"""The commands of `annealed`, one file each."""

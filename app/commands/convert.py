@@ -1,0 +1,59 @@
+"""`annealed convert`: annotated photos from one format into another."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Source(StrEnum):
+    """Formats that are read."""
+
+    csv = "csv"
+    coco = "coco"
+    aflw = "aflw"
+    aflw_mat = "aflw-mat"
+    pts = "pts"
+    imglab = "imglab"
+    cvat = "cvat"
+    deeplabcut = "deeplabcut"
+
+
+class Target(StrEnum):
+    """Formats that are written."""
+
+    csv = "csv"
+    coco = "coco"
+
+
+def command(
+    source: Annotated[Path, typer.Argument(help="Annotation: a file, or a folder.")],
+    out: Annotated[Path, typer.Argument(help="Folder (csv) or JSON file (coco) to write.")],
+    to: Annotated[Target, typer.Option("--to", help="Format to write.")] = Target.csv,
+    form: Annotated[
+        Source | None, typer.Option("--from", help="Format to read; told from the file by default.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at OUT.")] = False,
+) -> None:
+    """Convert the annotation of photos: COCO, AFLW, 300-W, imglab, CVAT, DeepLabCut and our own CSV.
+
+    The photos are not copied: they stay where they are, or are put into OUT/images by hand. What cannot
+    be used is reported and left out.
+    """
+    from ...datasets.photos.annotation_formats import read_annotations, write_annotations
+    from ...datasets.photos.keypoint_csv import KEYPOINTS_FILE
+    from ...features.errors import DataError
+    from ..progress import warn, warn_of_problems
+
+    there = out / KEYPOINTS_FILE if to is Target.csv else out
+    if there.exists() and not force:
+        raise DataError(f"{there}: is there already; --force replaces it")
+    photos = read_annotations(source, None if form is None else form.value)
+    warn_of_problems(photos.problems)
+    write_annotations(photos, out, to.value)
+    print(
+        f"{len(photos)} photos, {photos.n_objects} objects, {len(photos.keypoint_names)} keypoints: "
+        + ", ".join(photos.keypoint_names)
+    )
+    warn(f"{there}: written" + (f"; {len(photos.problems)} problems" if photos.problems else ""))

@@ -1,0 +1,99 @@
+"""`annealed detect-keypoints`: find keypoints in photos and videos."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..output.detection_files import DetectionWriter
+
+
+class Format(StrEnum):
+    """How detections are written."""
+
+    csv = "csv"
+    json = "json"
+    coco = "coco"
+
+
+def command(
+    inputs: Annotated[list[str], typer.Argument(help="Photos, videos, folders of them, or patterns.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Model file, or the name of a model that ships ('face': research use only, see its card)."
+        ),
+    ] = "face",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for pictures and videos with the detections drawn in, and for their file."),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="Format of the detections.")] = Format.csv,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Single detections, whether they make up a face or not.")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Lowest score of a face, or of a single detection; by default what training chose."
+        ),
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Of a video, use each N-th frame only.")] = 1,
+) -> None:
+    """Find faces (or other objects) and their keypoints; print them, or write them with pictures.
+
+    Coordinates are pixels of the photo or frame as a viewer shows it, pixel centres on integers; frames count
+    from 0. Scores are log-odds of faces and of their keypoints; a keypoint that is only predicted from the
+    others has none in CSV. A model of fewer than three keypoints finds single detections, as with --raw.
+
+    A photo or video that cannot be read is reported and skipped. Videos are read and their detections written
+    frame by frame; Ctrl-C ends the files with what was found by then.
+    """
+    from ...features.errors import DataError
+    from ..arguments import load_detector
+    from ..detection_run import DetectionRun, Finder
+    from ..photo_inputs import check_not_replaced, find_inputs, overlay_names
+    from ..progress import Bars, warn
+    from ..status import ExitStatus, exit_with
+
+    finder = Finder(load_detector(model), threshold, raw)
+    paths = find_inputs(inputs)
+    names = overlay_names(paths)
+    if out is not None:
+        check_not_replaced(paths, [out / name for name in names])
+        out.mkdir(parents=True, exist_ok=True)
+    with Bars() as bars:
+        run = DetectionRun(finder, paths, every, bars)
+        try:
+            with _writer(out, form, finder.detector.keypoint_names) as writer:
+                for path, name in zip(paths, names, strict=True):
+                    run.detect(path, writer, None if out is None else out / name)
+                if writer.n_pictures == 0:
+                    raise DataError(f"none of the {len(paths)} photos and videos could be used")
+        except KeyboardInterrupt:
+            raise exit_with(f"interrupted; {run.summary()}", ExitStatus.INTERRUPTED) from None
+    warn(run.summary())
+
+
+@contextmanager
+def _writer(out: Path | None, form: Format, keypoints: tuple[str, ...]) -> Iterator["DetectionWriter"]:
+    """What writes detections to stdout, or to a file in a folder."""
+    from ..output.detection_files import SUFFIXES, WRITERS
+    from ..output.whole_file import whole_file
+
+    if out is None:
+        with WRITERS[form.value](sys.stdout, keypoints) as writer:
+            yield writer
+        return
+    path = out / f"detections.{SUFFIXES[form.value]}"
+    with (
+        whole_file(path, keep_interrupted=True) as temporary,
+        temporary.open("w", encoding="utf-8") as stream,
+        WRITERS[form.value](stream, keypoints) as writer,
+    ):
+        yield writer

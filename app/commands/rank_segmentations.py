@@ -1,0 +1,95 @@
+"""`annealed rank-segmentations`: the motions of tracked points, from a video or from tracks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ...models.motion import MotionRanker
+    from ..output.motion_files import Input
+    from ..progress import Bars
+
+
+ENDINGS = ".tracks.csv", ".candidates.csv", ".candidates.json", ".png", ".avi"
+"""Of the files that are written for each input."""
+
+
+def command(
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Videos, or tracks: Hopkins 155 and similar .mat, .npz, .csv.")
+    ],
+    motions: Annotated[int, typer.Option(help="Number of motions, the background counted.")],
+    model: Annotated[str, typer.Option(help="Ranker's file, or the name of one that ships.")] = "hopkins155",
+    out: Annotated[
+        Path, typer.Option(help="Folder for labels, candidates and pictures; made if missing.")
+    ] = Path("segmentations"),
+    points: Annotated[int, typer.Option(help="Points to follow at a time in a video.")] = 600,
+    start: Annotated[int, typer.Option(help="Frame of a video to begin at, from 0.")] = 0,
+    frames: Annotated[int | None, typer.Option(help="Frames of a video to use; by default all.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Segment tracked points by their motion: rank candidate segmentations and take the best.
+
+    Writes, for each input, the tracks with their labels (NAME.tracks.csv), all candidates with their scores
+    (NAME.candidates.csv and .json), a contact sheet (NAME.png) and, where there is a video, the video with
+    the tracks drawn in (NAME.avi). Only points seen in all frames are segmented; the others join the motion
+    that fits them. An input that cannot be used is reported and skipped.
+    """
+    import json
+
+    from ...features.errors import AnnealedError, DataError
+    from ...models.model_files import load_model
+    from ...models.motion import MotionRanker
+    from ..output.motion_files import read_input, summary_text
+    from ..photo_inputs import check_not_replaced, overlay_names
+    from ..progress import Bars, warn
+
+    ranker = load_model(model)
+    if not isinstance(ranker, MotionRanker):
+        raise DataError(f"{model}: holds a {type(ranker).__name__}, not a ranker of segmentations")
+    names = [Path(name).stem for name in overlay_names(inputs)]
+    check_not_replaced(inputs, [out / f"{name}{end}" for name in names for end in ENDINGS])
+    out.mkdir(parents=True, exist_ok=True)
+    documents: list[dict[str, Any]] = []
+    with Bars() as bars:
+        for path, name in zip(inputs, names, strict=True):
+            try:
+                source = read_input(
+                    path, n_points=points, first_frame=start, n_frames=frames, report=bars.update
+                )
+                document = _segment(source, motions, ranker, out, name, bars)
+            except AnnealedError as error:
+                text = str(error)
+                warn(text if str(path) in text else f"{path}: {text}")
+                continue
+            documents.append(document)
+            if not as_json:
+                print(summary_text(document))
+    if not documents:
+        raise DataError(f"none of the {len(inputs)} inputs could be used")
+    if as_json:
+        print(json.dumps(documents, indent=1))
+    skipped = len(inputs) - len(documents)
+    warn(f"{len(documents)} segmented, results in {out}" + (f"; {skipped} skipped" if skipped else ""))
+
+
+def _segment(
+    source: "Input", n_motions: int, ranker: "MotionRanker", out: Path, name: str, bars: "Bars"
+) -> dict[str, Any]:
+    """Segment one input and write its files; return the summary."""
+    from ...models.motion import segment
+    from ..output.motion_files import summary, write_results
+    from ..output.motion_overlay import TrackCanvas, save_overlays
+
+    tracks = source.tracks
+    result = segment(tracks.positions, tracks.visible, n_motions, ranker)
+    save_overlays(
+        TrackCanvas(tracks, source.video),
+        result.labels,
+        video=out / f"{name}.avi" if source.video is not None else None,
+        sheet=out / f"{name}.png",
+        report=lambda done, total: bars.update("drawing", done, total),
+    )
+    write_results(out, name, source, result)
+    return summary(source, result)

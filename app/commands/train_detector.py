@@ -1,0 +1,187 @@
+"""`annealed train-detector`: train a keypoint detector from annotated photos."""
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP
+
+if TYPE_CHECKING:
+    from ...models.keypoints.training.config import TrainingConfig
+    from ...models.keypoints.training.trainer import TrainingResult
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {"k": 1500, "rounds": 10, "hard": 20_000, "scan": 1.0, "haar": None},
+    "fast": {"k": 300, "rounds": 4, "hard": 10_000, "scan": 0.5, "haar": 20_000},
+}
+
+
+class Preset(StrEnum):
+    """Sets of defaults."""
+
+    paper = "paper"
+    fast = "fast"
+
+
+class LossName(StrEnum):
+    """Losses, equations (6) to (8)."""
+
+    lorenz = "lorenz"
+    logistic = "logistic"
+    huber = "huber"
+
+
+def command(
+    data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
+    keypoint: Annotated[str, typer.Option(help="Keypoint to detect, or several with commas between them.")],
+    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, or 300 with fast.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds of mining; 10, or 4 with fast.")] = None,
+    loss: Annotated[LossName, typer.Option(help="Loss.")] = LossName.lorenz,
+    preset: Annotated[Preset, typer.Option(help="The paper's setting, or a fast one.")] = Preset.paper,
+    run: Annotated[
+        Path | None, typer.Option(help="Folder for checkpoints and the report; by default OUT with '.run'.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the run folder.")] = False,
+    hard: Annotated[
+        int | None, typer.Option(help="Most hard negatives a round adds; 20000, or 10000 with fast.")
+    ] = None,
+    scan: Annotated[
+        float | None, typer.Option(help="Share of the photos that a round scans; 1, or 0.5 with fast.")
+    ] = None,
+    random: Annotated[int, typer.Option(help="Random negatives to begin with.")] = 20_000,
+    haar: Annotated[
+        int | None,
+        typer.Option(help="Haar features drawn at random to choose from; all 60939, or 20000 with fast."),
+    ] = None,
+    refine: Annotated[
+        int,
+        typer.Option(help="Features of the regression that moves detections to the exact place; 0: none."),
+    ] = 300,
+    align: Annotated[
+        int,
+        typer.Option(
+            help="Features of each stage that moves all keypoints of a face to their place; 0: none."
+        ),
+    ] = 300,
+    scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
+    size_range: Annotated[
+        str, typer.Option(help="Sizes, in pixels of a pyramid level, at which positives are cut.")
+    ] = "20,40",
+    validation: Annotated[float, typer.Option(help="Share of the photos that is held out.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+) -> None:
+    """Train a keypoint detector from annotated photos.
+
+    Positives are cut around the annotation, negatives are mined from all photos in rounds. An interrupted
+    run continues with --resume to the same model.
+    """
+    from ...datasets.photos.annotation_formats import read_annotations
+    from ...models.keypoints.training.checkpoints import RunFolder
+    from ...models.keypoints.training.trainer import train_detector
+    from ..arguments import keypoint_names, sized
+    from ..progress import Bars, warn, warn_of_problems
+    from ..status import ExitStatus, exit_with
+
+    _check_writable(out)
+    names = keypoint_names(keypoint)
+    changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar}
+    rule = replace(
+        _rule(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
+    )
+    rule = replace(rule, refine=replace(rule.refine, k=refine), align=replace(rule.align, k=align))
+    photos = read_annotations(data)
+    warn_of_problems(photos.problems)
+    photos = sized(photos, scale_by)
+    columns = {name: photos.keypoint_index(name) for name in names}
+    folder = RunFolder(run or out.with_name(f"{out.name}.run"))
+    with Bars() as bars:
+        try:
+            result = train_detector(
+                photos.photos, columns, rule, run=folder, resume=resume, report=bars.update
+            )
+        except KeyboardInterrupt:
+            message = f"interrupted; the same command with --resume continues the run in {folder.path}"
+            raise exit_with(message, ExitStatus.INTERRUPTED) from None
+    result.detector.save(out)
+    _write_report(folder.path / "report.html", result, data)
+    warn_of_problems(result.problems)
+    _print_summary(result)
+    n_bad = len(photos.problems) + len(result.problems)
+    warn(
+        f"{out}: written; report in {folder.path / 'report.html'}" + (f"; {n_bad} problems" if n_bad else "")
+    )
+
+
+def _rule(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":
+    """The preset, with whatever options change of it."""
+    from ...models.keypoints.training.classifier_fitting import FitConfig
+    from ...models.keypoints.training.config import TrainingConfig
+    from ...models.keypoints.training.targets import TargetConfig
+
+    chosen = PRESETS[preset.value] | {name: value for name, value in changed.items() if value is not None}
+    return TrainingConfig(
+        rounds=chosen["rounds"],
+        n_hard=chosen["hard"],
+        scanned=chosen["scan"],
+        n_haar=chosen["haar"],
+        fit=replace(FitConfig(), k=chosen["k"], loss=loss.value),
+        targets=TargetConfig(size_range_px=_two_numbers(size_range)),
+    )
+
+
+def _two_numbers(text: str) -> tuple[float, float]:
+    from ...features.errors import ParameterError
+
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--size-range is {text!r}; accepted are two numbers such as 20,40") from None
+    return low, high
+
+
+def _check_writable(out: Path) -> None:
+    """Complain before the training, not after it."""
+    from ...features.errors import DataError
+
+    if out.is_dir():
+        raise DataError(f"{out}: is a folder; --out names the model file to write")
+    if not out.parent.is_dir():
+        raise DataError(f"{out.parent}: no such folder to write the model into")
+
+
+def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
+    from ..output.page import Page
+    from ..output.training_report import add_times, add_training
+
+    names = ", ".join(result.detector.keypoint_names)
+    page = Page(f"Detector of {names}", f"Trained on {data}.")
+    add_training(page, result)
+    add_times(page, result)
+    path.write_text(page.render(), encoding="utf-8")
+
+
+def _print_summary(result: "TrainingResult") -> None:
+    """Print one line a keypoint, and seconds and rates by phase."""
+    from ..output.training_report import describe_rates
+
+    metadata = result.detector.metadata
+    for i, (classifier, scores) in enumerate(
+        zip(result.detector.classifiers, metadata["validation"], strict=True)
+    ):
+        line = f"{classifier.keypoint}: {len(classifier.pool)} features, "
+        line += f"{metadata['positives'][i]} positives, {metadata['negatives'][i]} negatives "
+        line += f"of {metadata['rounds'][i]} rounds of mining"
+        if scores["photos"]:
+            line += (
+                f"; on {scores['photos']} held-out photos average precision "
+                f"{scores['average_precision']:.3f}, recall {scores['recall']:.3f} at precision "
+                f"{scores['precision']:.3f}"
+            )
+        print(line)
+    print("seconds: " + ", ".join(f"{name} {value:.1f}" for name, value in result.phases.seconds.items()))
+    for line in describe_rates(result.phases):
+        print(line)

@@ -1,0 +1,53 @@
+"""`annealed train-ranker`: learn to choose among segmentations from sequences with known motions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..arguments import FeaturesOption, FormOption, PoolOption, SequenceFolder, SizeOption
+
+
+def command(
+    folder: SequenceFolder,
+    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    pool: PoolOption = "paper",
+    features: FeaturesOption = "all",
+    form: FormOption = "relative",
+    k: SizeOption = 40,
+) -> None:
+    """Train a ranker of motion segmentations on all sequences of a folder.
+
+    Prints the selected features, strongest first, and the error of the chosen segmentations on the
+    training sequences beside that of the best candidates; evaluate-ranker cross-validates.
+    """
+    import numpy as np
+
+    from ...features.errors import DataError
+    from ...models.motion import MotionRanker
+    from ..motion_training import describe_folder
+    from ..progress import Bars, warn
+
+    if out.is_dir():
+        raise DataError(f"{out}: is a folder; --out names the model file to write")
+    if not out.parent.is_dir():
+        raise DataError(f"{out.parent}: no such folder to write the model into")
+    ranker = MotionRanker(pool=pool, features=features, form=form, k=k)
+    with Bars() as bars:
+        described = describe_folder(folder, pool, bars)
+    ranker.fit_candidates([s.table for s in described], [s.errors for s in described])
+    chosen = float(np.mean([s.errors[np.argmax(ranker.score(s.table))] for s in described]))
+    oracle = float(np.mean([s.errors.min() for s in described]))
+    ranker.save(
+        out,
+        {
+            "sequences": len(described),
+            "videos": len({s.video for s in described}),
+            "training error": chosen,
+            "error of the best candidates": oracle,
+        },
+    )
+    for place, name in enumerate(ranker.selected_names, start=1):
+        print(f"{place}\t{name}")
+    print(f"training error {100 * chosen:.2f} %, of the best candidates {100 * oracle:.2f} %")
+    warn(f"{out}: written")

@@ -1,0 +1,1 @@
+"""What the commands write: detections, tracks, tables, pictures, pages and videos."""

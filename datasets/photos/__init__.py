@@ -1,0 +1,1 @@
+"""Photos with annotated keypoints, in any format."""

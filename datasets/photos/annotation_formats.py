@@ -1,0 +1,99 @@
+"""Annotated photos in any of the formats that people have."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from ...features.errors import DataError, ParameterError
+from .aflw import read_aflw, read_aflw_mat
+from .coco import format_coco, read_coco
+from .deeplabcut import read_deeplabcut
+from .imglab_cvat import read_cvat, read_imglab
+from .keypoint_csv import KEYPOINTS_FILE, load_keypoints, write_keypoints
+from .photo_set import PhotoSet
+from .pts import read_pts
+
+READERS: dict[str, Callable[[Path], PhotoSet]] = {
+    "csv": load_keypoints,
+    "coco": read_coco,
+    "aflw": read_aflw,
+    "aflw-mat": read_aflw_mat,
+    "pts": read_pts,
+    "imglab": read_imglab,
+    "cvat": read_cvat,
+    "deeplabcut": read_deeplabcut,
+}
+WRITERS = ("csv", "coco")
+_HEAD_BYTES = 4096
+
+
+def read_annotations(path: str | os.PathLike, form: str | None = None) -> PhotoSet:
+    """Read annotated photos.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+    form : str, optional
+        A key of `READERS`; by default told from the name and the beginning of the file.
+
+    Raises
+    ------
+    DataError
+        If the format cannot be told, or the file cannot be read in it.
+    """
+    path = Path(path)
+    if form is not None and form not in READERS:
+        raise ParameterError(f"format must be one of {', '.join(READERS)}, got {form!r}")
+    return READERS[form or format_of(path)](path)
+
+
+def format_of(path: Path) -> str:
+    """Tell the format of an annotation from its name and its beginning."""
+    if path.is_dir():
+        return _format_of_folder(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file or folder")
+    ending = path.suffix.lower()
+    if ending in (".sqlite", ".db", ".sqlite3"):
+        return "aflw"
+    if ending == ".json":
+        return "coco"
+    with open(path, "rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    if ending == ".xml":
+        return "imglab" if b"<dataset" in head else "cvat"
+    if ending == ".csv":
+        return "deeplabcut" if b"\nbodyparts," in head or head.startswith(b"bodyparts,") else "csv"
+    raise DataError(f"{path}: its annotation format cannot be told; name one of {', '.join(READERS)}")
+
+
+def _format_of_folder(folder: Path) -> str:
+    if (folder / KEYPOINTS_FILE).is_file():
+        return "csv"
+    for pattern, form in (("*.pts", "pts"), ("*.mat", "aflw-mat")):
+        if next(folder.glob(pattern), None) is not None:
+            return form
+    raise DataError(
+        f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, .pts or .mat files"
+    )
+
+
+def write_annotations(photos: PhotoSet, path: str | os.PathLike, form: str) -> None:
+    """Write the annotation of a set: a COCO file, or a folder of CSV files.
+
+    The photos themselves are not copied.
+
+    Parameters
+    ----------
+    photos : PhotoSet
+    path : path-like
+        The JSON file, or the folder.
+    form : {"csv", "coco"}
+    """
+    if form == "csv":
+        write_keypoints(photos, path)
+    elif form == "coco":
+        Path(path).write_text(format_coco(photos), encoding="utf-8")
+    else:
+        raise ParameterError(f"the annotation can be written as {' or '.join(WRITERS)}, got {form!r}")

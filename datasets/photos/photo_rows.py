@@ -1,0 +1,162 @@
+"""What every annotation format says about a photo, and the photo set that is made of it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ...features.errors import DataError
+from .images import read_image_size
+from .photo_set import Photo, PhotoSet
+
+
+class BadRowError(ValueError):
+    """A part of the annotation that is left out and reported."""
+
+
+@dataclass
+class PhotoRows:
+    """What the annotation says about one photo, in (row, col).
+
+    Attributes
+    ----------
+    points : dict of object to dict of keypoint to (row, col)
+    visible : dict of (object, keypoint) to bool
+        Of every point.
+    boxes : dict of object to (row0, col0, row1, col1)
+    sizes : dict of object to float
+    ignore : list of (row0, col0, row1, col1)
+    size_stated : (height, width) or None
+        That the photo must have.
+    """
+
+    points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    visible: dict[tuple[str, str], bool] = field(default_factory=dict)
+    boxes: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict)
+    ignore: list[tuple[float, ...]] = field(default_factory=list)
+    size_stated: tuple[int, int] | None = None
+
+    def add(self, face: str, keypoint: str, point: tuple[float, float], *, visible: bool = True) -> None:
+        """Add a keypoint of an object.
+
+        Raises
+        ------
+        BadRowError
+            If it is there already, or its position is not finite.
+        """
+        if not all(math.isfinite(value) for value in point):
+            raise BadRowError(f"{keypoint} of face {face} is at {point}, expected finite numbers")
+        points = self.points.setdefault(face, {})
+        if keypoint in points:
+            raise BadRowError(f"{keypoint} of face {face} is there twice; the first counts")
+        points[keypoint] = point
+        self.visible[face, keypoint] = visible
+
+
+def read_files(
+    folder: Path, ending: str, add: Callable[[dict[str, PhotoRows], Path], None], names: list[str]
+) -> PhotoSet:
+    """Read a folder of annotation files, one a photo or a face, which also holds the photos.
+
+    Parameters
+    ----------
+    folder : Path
+    ending : str
+        Of the files' names.
+    add : callable
+        Adds what a file says to the photos; a file for which it raises a BadRowError becomes a problem.
+    names : list of str
+        Keypoints, in the order of the set.
+
+    Raises
+    ------
+    DataError
+        If there is no file, or nothing to use in them.
+    """
+    files = sorted(folder.glob(f"*{ending}"))
+    if not files:
+        raise DataError(f"{folder}: no {ending} file in this folder")
+    photos: dict[str, PhotoRows] = {}
+    problems: list[str] = []
+    for file in files:
+        try:
+            add(photos, file)
+        except BadRowError as error:
+            problems.append(f"{file.name}: {error}")
+    return make_photo_set(folder, folder, photos, names, problems)
+
+
+def make_photo_set(
+    source: Path, folder: Path, photos: dict[str, PhotoRows], names: list[str], problems: list[str]
+) -> PhotoSet:
+    """Make the set of all photos that can be used; the others become problems.
+
+    Parameters
+    ----------
+    source : Path
+        The annotation, for messages.
+    folder : Path
+        Photos are looked for in its subfolder `images` and in the folder itself.
+    photos : dict of photo name to PhotoRows
+    names : list of str
+        Keypoints, in the order of the set.
+    problems : list of str
+        What went wrong so far.
+
+    Raises
+    ------
+    DataError
+        If no photo or no keypoint is left.
+    """
+    usable = []
+    for name, rows in photos.items():
+        try:
+            usable.append(_make_photo(name, _photo_path(folder, name), rows, names, problems))
+        except DataError as error:
+            problems.append(str(error))
+    if not usable or not names:
+        first = f"; first problem: {problems[0]}" if problems else ""
+        raise DataError(f"{source}: no usable photo with a keypoint{first}")
+    return PhotoSet(tuple(names), tuple(usable), tuple(problems))
+
+
+def _photo_path(folder: Path, name: str) -> Path:
+    inside = folder / "images" / name
+    return inside if inside.exists() or not (folder / name).exists() else folder / name
+
+
+def _make_photo(name: str, path: Path, rows: PhotoRows, names: list[str], problems: list[str]) -> Photo:
+    height, width = read_image_size(path)
+    if rows.size_stated not in (None, (height, width)):
+        stated_height, stated_width = rows.size_stated  # type: ignore[misc]
+        raise DataError(
+            f"{path}: {width} x {height} pixels, but the annotation says {stated_width} x {stated_height}"
+        )
+    objects = list(rows.points)
+    points = np.full((len(objects), len(names), 2), np.nan)
+    visible = np.zeros((len(objects), len(names)), dtype=bool)
+    for i, face in enumerate(objects):
+        for keypoint, (r, c) in rows.points[face].items():
+            j = names.index(keypoint)
+            points[i, j] = r, c
+            inside = -0.5 <= r < height - 0.5 and -0.5 <= c < width - 0.5
+            visible[i, j] = rows.visible[face, keypoint] and inside
+            if rows.visible[face, keypoint] and not inside:
+                problems.append(
+                    f"{name}: {keypoint} of face {face} at x={c:g}, y={r:g} lies outside the photo "
+                    f"({width} x {height}); taken as hidden"
+                )
+    nowhere = (math.nan,) * 4
+    return Photo(
+        name=name,
+        source=path,
+        object_names=tuple(objects),
+        points=points,
+        visible=visible,
+        sizes=np.array([rows.sizes.get(face, math.nan) for face in objects], dtype=np.float64),
+        boxes=np.array([rows.boxes.get(face, nowhere) for face in objects]).reshape(-1, 4),
+        ignore=np.array(rows.ignore, dtype=np.float64).reshape(-1, 4),
+    )

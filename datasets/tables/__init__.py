@@ -1,0 +1,1 @@
+"""Tables: rows of numbers with targets, from any file, and simulated."""

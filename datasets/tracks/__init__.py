@@ -1,0 +1,1 @@
+"""Point trajectories, from any file and from videos."""

@@ -1,0 +1,1 @@
+"""Channels of pixel features, one file each."""

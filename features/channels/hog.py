@@ -1,0 +1,293 @@
+"""Histograms of oriented gradients on a 24 x 24 window (Dalal and Triggs, CVPR 2005; section 3.3).
+
+A window has 4 x 4 cells of 6 x 6 pixels and 3 x 3 overlapping blocks of 2 x 2 cells. Every pixel gives
+its gradient's magnitude to the two nearest of 8 orientations, in proportion to nearness; a cell adds up
+the votes of its pixels; a feature is one orientation of one cell of one block, divided by the block's
+norm and cut off at 0.2. Each colour channel has its own 9 x 4 x 8 = 288 features.
+
+The choices, where the field differs:
+
+- gradients are differences of the two neighbours along each axis, without smoothing; unsigned;
+- orientations are centred on 11.25, 33.75, ... degrees and a vote is shared linearly by two of them
+  (scikit-image votes for one); there is no sharing between cells, whose grid moves with the window;
+- a block is divided by sqrt(sum of squares + eps**2), eps being the value of a cell in which every pixel
+  has a gradient of one grey level, and cut off at 0.2; it is not normalised again afterwards
+  (as in Felzenszwalb et al., PAMI 2010; Dalal and Triggs do it once more).
+
+Votes are integers, fifths of a grey level: sums over cells are exact, whichever way they are computed,
+and a cell holds at most 36 x 5 x 361 < 2**16.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numba import njit
+
+from ..jit import LEAF
+
+N_ORIENTATIONS = 8
+CELL_PX = 6
+N_CELLS = 4
+N_BLOCKS = 3
+BLOCK_CELLS = 2
+CLIP = np.float32(0.2)
+
+VOTES_PER_GREY = 5
+_EPS_SQUARED = np.float32((CELL_PX * CELL_PX * VOTES_PER_GREY) ** 2)
+
+# Votes of a pixel in 32 bits: bits 0-10 those for orientation b, bits 11-13 b itself, bits 16-26 those
+# for orientation b + 1. Without b the words of a cell's pixels can be added up, one sum for each b.
+_BIN_SHIFT, _NEXT_SHIFT = np.uint32(11), np.uint32(16)
+_BIN_MASK, _VOTES_MASK, _HERE_MASK = np.uint32(0x7), np.uint32(0x07FF07FF), np.uint32(0xFFFF)
+
+
+def hog_geometry():
+    """List the HOG features of one channel.
+
+    Returns
+    -------
+    ndarray of shape (288, 5), uint8
+        Block row and column (0..2), row and column of the cell in the block (0..1), orientation (0..7).
+    """
+    shape = (N_BLOCKS, N_BLOCKS, BLOCK_CELLS, BLOCK_CELLS, N_ORIENTATIONS)
+    return np.indices(shape).reshape(len(shape), -1).T.astype(np.uint8)
+
+
+@lru_cache(maxsize=1)
+def vote_table():
+    """Return the votes of every possible gradient.
+
+    Returns
+    -------
+    ndarray of shape (511 * 511,), uint32
+        Entry ``(255 + g_row) * 511 + 255 + g_col``: orientation b in bits 11-13, votes for it in bits
+        0-10, votes for orientation (b + 1) % 8 in bits 16-26.
+    """
+    g_row, g_col = np.mgrid[-255:256, -255:256].astype(np.float64)
+    votes = np.rint(VOTES_PER_GREY * np.hypot(g_row, g_col)).astype(np.uint32)
+    position = np.arctan2(g_row, g_col) / np.pi * N_ORIENTATIONS - 0.5
+    below = np.floor(position)
+    beyond = np.rint(votes * (position - below)).astype(np.uint32)
+    orientation = (below.astype(np.int64) % N_ORIENTATIONS).astype(np.uint32)
+    table = (votes - beyond | orientation << _BIN_SHIFT | beyond << _NEXT_SHIFT).ravel()
+    table.flags.writeable = False
+    return table
+
+
+@njit(**LEAF)
+def _votes(table, above, below, left, right):
+    """Return the packed votes of a pixel from its four neighbours."""
+    g_row, g_col = np.int64(below) - np.int64(above), np.int64(right) - np.int64(left)
+    return table[np.uintp((g_row + 255) * 511 + g_col + 255)]
+
+
+@njit(**LEAF)
+def _orientation(packed):
+    """Return orientation b of packed votes."""
+    return np.uintp((packed >> _BIN_SHIFT) & _BIN_MASK)
+
+
+@njit(**LEAF)
+def _unpack_row(sums, row, n, cells, energy):
+    """Write n cells of one row, and the sums of their squares over the orientations, from packed sums.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (8, >= n), uint32
+    row, n : int
+    cells : ndarray of shape (8, n_rows, >= n), uint16
+        Output.
+    energy : ndarray of shape (n_rows, >= n), uint32
+        Output.
+    """
+    for k in range(n):
+        i = np.uintp(k)
+        total = np.uint32(0)
+        for b in range(N_ORIENTATIONS):
+            before = (b + N_ORIENTATIONS - 1) % N_ORIENTATIONS
+            votes = np.uint32((sums[b, i] & _HERE_MASK) + (sums[before, i] >> _NEXT_SHIFT))
+            cells[b, row, i] = votes
+            total += votes * votes
+        energy[row, i] = total
+
+
+# With NumPy's rules a division does not look for zero, which is impossible here, and can be vectorised.
+@njit(**LEAF, error_model="numpy")
+def _inverse_norm(e00, e01, e10, e11):
+    """Return 1 / norm of a block from the energies of its cells, in float32 and always in this order."""
+    upper = np.float32(e00) + np.float32(e01)
+    lower = np.float32(e10) + np.float32(e11)
+    return np.float32(1.0) / np.sqrt(upper + lower + _EPS_SQUARED)
+
+
+@njit(**LEAF)
+def _normalised(cell, inverse):
+    """Return a cell's share of its block, cut off."""
+    value = np.float32(cell) * inverse
+    return value if value < CLIP else CLIP
+
+
+@njit(**LEAF)
+def hog(cells, norms, offsets, first, last, start, n, values, stride):
+    """Write features first..last-1 of n places that follow one another in flat cells and inverse norms.
+
+    The first place is entry `start` of both. Feature f goes to values[(f - first) * stride] and behind.
+    """
+    for f in range(first, last):
+        cell, norm = np.uintp(start + offsets[f, 0]), np.uintp(start + offsets[f, 1])
+        at = np.uintp((f - first) * stride)
+        for k in range(n):
+            i = np.uintp(k)
+            values[at + i] = _normalised(cells[cell + i], norms[norm + i])
+
+
+@njit(**LEAF)
+def hog_at(cells, norms, offsets, f, places, n, values):
+    """Write feature f of n places anywhere."""
+    cell, norm = offsets[f, 0], offsets[f, 1]
+    for k in range(n):
+        i = np.uintp(k)
+        p = places[i]
+        values[i] = _normalised(cells[np.uintp(p + cell)], norms[np.uintp(p + norm)])
+
+
+@njit(cache=True, nogil=True)
+def level_cells(padded, table, cells, energy):
+    """Fill the cell sums at every position of a level, and their energies.
+
+    Parameters
+    ----------
+    padded : ndarray of shape (H + 26, W + 26, 3), uint8
+        The level with its border pixels repeated around it.
+    table : ndarray
+        `vote_table`.
+    cells : ndarray of shape (3, 8, H + 19, stride), uint16
+        Output; entry (channel, b, r, c) belongs to the cell whose first pixel is padded[r + 1, c + 1].
+    energy : ndarray of shape (3, H + 19, stride), uint32
+        Output; sum of squares over the orientations of a cell.
+    """
+    for channel in range(3):
+        _channel_cells(padded, channel, table, cells[channel], energy[channel])
+
+
+@njit(cache=True)
+def _channel_cells(padded, channel, table, cells, energy):
+    """Fill one channel: votes of 6 rows are kept and summed down, then across."""
+    width = padded.shape[1] - 2
+    votes = np.zeros((CELL_PX, width), dtype=np.uint32)
+    columns = np.zeros((N_ORIENTATIONS, width), dtype=np.uint32)
+    across = np.empty((N_ORIENTATIONS, width), dtype=np.uint32)
+    for r in range(cells.shape[1] + CELL_PX - 1):
+        _replace_row(padded, r, channel, table, votes[r % CELL_PX], columns)
+        done = r - CELL_PX + 1
+        if done >= 0:
+            _sum_across(columns, across)
+            _unpack_row(across, done, width - CELL_PX + 1, cells, energy)
+
+
+@njit(**LEAF)
+def _replace_row(padded, r, channel, table, votes, columns):
+    """Take the votes of the row six rows above out of the column sums, put those of row r in."""
+    for k in range(len(votes)):
+        c = np.uintp(k)
+        old = votes[c]
+        columns[_orientation(old), c] -= old & _VOTES_MASK
+        new = _votes(
+            table,
+            padded[r, c + 1, channel],
+            padded[r + 2, c + 1, channel],
+            padded[r + 1, c, channel],
+            padded[r + 1, c + 2, channel],
+        )
+        votes[c] = new
+        columns[_orientation(new), c] += new & _VOTES_MASK
+
+
+@njit(cache=True)
+def _sum_across(columns, out):
+    """Write the sums of 6 neighbouring columns."""
+    pairs = np.empty(columns.shape[1], dtype=np.uint32)
+    for b in range(N_ORIENTATIONS):
+        for k in range(len(pairs) - 1):
+            c = np.uintp(k)
+            pairs[c] = columns[b, c] + columns[b, c + np.uintp(1)]
+        for k in range(len(pairs) - CELL_PX + 1):
+            c = np.uintp(k)
+            out[b, c] = pairs[c] + pairs[c + np.uintp(2)] + pairs[c + np.uintp(4)]
+
+
+@njit(cache=True, nogil=True)
+def level_norms(energy, norms):
+    """Fill the inverse norms of the blocks at every position of a level from the energies of its cells.
+
+    norms is (3, H + 13, stride), float32: entry (channel, r, c) belongs to the block whose upper left
+    cell is at (r, c).
+    """
+    for channel in range(3):
+        for r in range(norms.shape[1]):
+            _norm_row(energy[channel, r], energy[channel, r + CELL_PX], norms[channel, r])
+
+
+@njit(**LEAF, error_model="numpy")
+def _norm_row(upper, lower, norms):
+    right = np.uintp(CELL_PX)
+    for k in range(len(norms) - CELL_PX):
+        c = np.uintp(k)
+        norms[c] = _inverse_norm(upper[c], upper[c + right], lower[c], lower[c + right])
+
+
+@njit(cache=True)
+def window_cells(pixels, n, table, cells, energy):
+    """Fill the cell sums of n windows side by side, and their energies.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (26, 26, 3, >= n), uint8
+    n : int
+    table : ndarray
+        `vote_table`.
+    cells : ndarray of shape (3, 8, 16, >= n), uint16
+        Output; the 4 x 4 cells row by row.
+    energy : ndarray of shape (3, 16, >= n), uint32
+        Output.
+    """
+    sums = np.empty((N_ORIENTATIONS, n), dtype=np.uint32)
+    for channel in range(3):
+        for cell in range(N_CELLS * N_CELLS):
+            sums[:] = 0
+            top, left = cell // N_CELLS * CELL_PX, cell % N_CELLS * CELL_PX
+            for r in range(top, top + CELL_PX):
+                for c in range(left, left + CELL_PX):
+                    _add_votes(pixels, r, c, channel, n, table, sums)
+            _unpack_row(sums, cell, n, cells[channel], energy[channel])
+
+
+@njit(**LEAF)
+def _add_votes(pixels, r, c, channel, n, table, sums):
+    """Add the votes of pixel (r, c) of n windows to the packed sums (8, n)."""
+    for k in range(n):
+        i = np.uintp(k)
+        packed = _votes(
+            table,
+            pixels[r, c + 1, channel, i],
+            pixels[r + 2, c + 1, channel, i],
+            pixels[r + 1, c, channel, i],
+            pixels[r + 1, c + 2, channel, i],
+        )
+        sums[_orientation(packed), i] += packed & _VOTES_MASK
+
+
+@njit(cache=True, error_model="numpy")
+def window_norms(energy, n, norms):
+    """Fill the inverse norms (3, 9, >= n) of n windows from the energies (3, 16, >= n) of their cells."""
+    for channel in range(3):
+        for block in range(N_BLOCKS * N_BLOCKS):
+            cell = block // N_BLOCKS * N_CELLS + block % N_BLOCKS
+            for k in range(n):
+                i = np.uintp(k)
+                norms[channel, block, i] = _inverse_norm(
+                    energy[channel, cell, i],
+                    energy[channel, cell + 1, i],
+                    energy[channel, cell + N_CELLS, i],
+                    energy[channel, cell + N_CELLS + 1, i],
+                )

@@ -1,0 +1,1 @@
+"""Whole objects made of keypoints: their shape, poses, search and alignment."""

@@ -1,0 +1,1 @@
+"""Training of detectors: targets, mining, fits, run folders."""

@@ -1,0 +1,163 @@
+"""The run folder of a training: its configuration and one checkpoint a mining round.
+
+    run/
+      config.json                 configuration, keypoints, fingerprint of the data
+      round-00.safetensors        positives, random negatives, classifiers trained on them
+      round-01.safetensors        negatives mined in round 1, classifiers trained on all so far
+      ...
+
+Every file is written whole or not at all, and a round depends only on the files before it, so a run
+that was killed continues to the same model, bit for bit.
+"""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from ....features.errors import DataError
+from ....features.pool import PATCH_PX
+from ...model_files import ModelFile, write_atomically
+from ..detector import KIND
+from ..keypoint_classifier import KeypointClassifier
+from ..packing import pack_classifiers, unpack_classifiers
+from .mining import KEY_COLUMNS, Examples
+
+CONFIG_FILE = "config.json"
+KINDS = ("positives", "held_out", "negatives")
+_ROUND_FILE = re.compile(r"round-(\d\d+)\.safetensors")
+_METADATA_KEY = "annealed-round"
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What one round leaves behind.
+
+    Attributes
+    ----------
+    positives, held_out, negatives : tuple of Examples
+        Those that are new in this round, of each keypoint; `held_out` are positives that are not
+        trained on.
+    classifiers : tuple of KeypointClassifier
+        Trained on all examples up to this round.
+    record : dict
+        Counts, scores, trace and seconds, for the report.
+    """
+
+    positives: tuple[Examples, ...]
+    held_out: tuple[Examples, ...]
+    negatives: tuple[Examples, ...]
+    classifiers: tuple[KeypointClassifier, ...]
+    record: dict[str, Any]
+
+
+class RunFolder:
+    """Reads and writes the checkpoints of one training run.
+
+    Parameters
+    ----------
+    path : path-like
+        Made if it does not exist.
+    """
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self.path = Path(path)
+
+    def begin(self, config: dict[str, Any], *, resume: bool) -> list[Round]:
+        """Open the folder for a run and return the rounds that are there already.
+
+        Parameters
+        ----------
+        config : dict
+            JSON values; whatever the result depends on.
+        resume : bool
+            Whether to continue a run; otherwise the folder must not hold one.
+
+        Raises
+        ------
+        DataError
+            If there is a run that must not be continued, none that could be, or one of another
+            configuration.
+        """
+        file = self.path / CONFIG_FILE
+        if not resume:
+            if file.exists():
+                raise DataError(
+                    f"{self.path}: holds a run already; continue it with --resume or name another folder"
+                )
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, json.dumps(config, indent=1, sort_keys=True).encode())
+            return []
+        if not file.is_file():
+            raise DataError(f"{self.path}: no run to resume ({CONFIG_FILE} is missing)")
+        self._check_config(file, config)
+        return self.read_rounds()
+
+    def read_rounds(self) -> list[Round]:
+        """Return the rounds from the first to the last without a gap."""
+        numbers = {int(m[1]) for m in map(_ROUND_FILE.fullmatch, os.listdir(self.path)) if m}
+        rounds: list[Round] = []
+        while len(rounds) in numbers:
+            rounds.append(read_round(self._round_path(len(rounds))))
+        return rounds
+
+    def write_round(self, number: int, result: Round) -> None:
+        """Write one checkpoint."""
+        write_round(self._round_path(number), result)
+
+    def _round_path(self, number: int) -> Path:
+        return self.path / f"round-{number:02d}.safetensors"
+
+    def _check_config(self, file: Path, config: dict[str, Any]) -> None:
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(f"{file}: not a configuration ({error})") from None
+        wanted = json.loads(json.dumps(config))
+        for key in sorted(set(wanted) | set(found)):
+            if found.get(key) != wanted.get(key):
+                raise DataError(
+                    f"{self.path}: the run was started with {key} = {found.get(key)!r}, not "
+                    f"{wanted.get(key)!r}; resume it with the same options and data, or name another folder"
+                )
+
+
+def write_round(path: Path, result: Round) -> None:
+    """Write a round's examples and classifiers, whole or not at all."""
+    arrays, metadata = pack_classifiers(result.classifiers)
+    for kind in KINDS:
+        for i, examples in enumerate(getattr(result, kind)):
+            arrays[f"{kind}.{i}.patches"] = examples.patches
+            arrays[f"{kind}.{i}.keys"] = examples.keys
+    document = json.dumps({**metadata, "record": result.record})
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_atomically(path, save(tensors, {_METADATA_KEY: document}))
+
+
+def read_round(path: Path) -> Round:
+    """Read what `write_round` wrote, checking it."""
+    try:
+        with safe_open(path, framework="numpy") as stream:
+            document = json.loads((stream.metadata() or {})[_METADATA_KEY])
+            arrays = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
+        raise DataError(f"{path}: not a checkpoint ({error}); delete it to redo its round") from None
+    file = ModelFile(KIND, arrays, document)
+    classifiers = unpack_classifiers(file)
+    sets = {kind: _read_sets(file, kind, len(classifiers)) for kind in KINDS}
+    return Round(**sets, classifiers=classifiers, record=document.get("record", {}))
+
+
+def _read_sets(file: ModelFile, kind: str, n: int) -> tuple[Examples, ...]:
+    sets = []
+    for i in range(n):
+        keys = file.array(f"{kind}.{i}.keys", dtype=np.int32, shape=(None, KEY_COLUMNS))
+        shape = (len(keys), PATCH_PX, PATCH_PX, 3)
+        sets.append(Examples(file.array(f"{kind}.{i}.patches", dtype=np.uint8, shape=shape), keys))
+    return tuple(sets)

@@ -1,0 +1,82 @@
+"""What a training run of a detector depends on, besides the photos."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....features.errors import ParameterError
+from ....features.pool import HOG, WindowPool
+from ..detector import PyramidConfig
+from .alignment_fitting import AlignConfig
+from .classifier_fitting import FitConfig
+from .refinement_fitting import RefineConfig
+from .targets import TargetConfig
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """What a training run depends on, besides the photos; the defaults are the paper's, but for the spacing.
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds of mining, after the training on random negatives.
+    n_hard : int
+        Most hard negatives that a round adds.
+    scanned : float
+        Share of the training photos that a round scans; the next round goes on with the others.
+    spacing_px : int
+        Of the negatives in a square of so many pixels of a level only the hardest is added; 1: all.
+    n_random : int
+        Random negatives to begin with.
+    hard_floor : float
+        Negatives that score less are never hard: at -1 and below they have no part in a margin loss.
+    n_haar : int or None
+        Haar features drawn at random from the pool for a quick run; None: all. HOG always takes part.
+    validation : float
+        Share of the photos that is held out, to choose detection thresholds and to report on.
+    seed : int
+    fit : FitConfig
+    targets : TargetConfig
+    pyramid : PyramidConfig
+    refine : RefineConfig
+        The regression stays only if the held-out photos are not the worse for it.
+    align : AlignConfig
+        So do the stages that align the keypoints of a face.
+    """
+
+    rounds: int = 10
+    n_hard: int = 20_000
+    scanned: float = 1.0
+    spacing_px: int = 4
+    n_random: int = 20_000
+    hard_floor: float = -1.0
+    n_haar: int | None = None
+    validation: float = 0.1
+    seed: int = 0
+    fit: FitConfig = field(default_factory=FitConfig)
+    targets: TargetConfig = field(default_factory=TargetConfig)
+    pyramid: PyramidConfig = field(default_factory=PyramidConfig)
+    refine: RefineConfig = field(default_factory=RefineConfig)
+    align: AlignConfig = field(default_factory=AlignConfig)
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not 0 < self.scanned <= 1:
+            raise ParameterError(f"scanned must be above 0 and at most 1, got {self.scanned}")
+        if not 0 <= self.validation <= 0.5:
+            raise ParameterError(f"validation must lie in 0..0.5, got {self.validation}")
+        if self.n_haar is not None and self.n_haar < 0:
+            raise ParameterError(f"n_haar must be at least 0, got {self.n_haar}")
+
+
+def training_pool(n_haar: int | None, seed: int) -> WindowPool:
+    """Return the pool to select from: all features, or HOG and a random share of Haar."""
+    pool = WindowPool.default()
+    haar = np.flatnonzero(pool.kinds != HOG)
+    if n_haar is None or n_haar >= len(haar):
+        return pool
+    drawn = np.random.default_rng([seed, 1]).choice(haar, n_haar, replace=False)
+    return pool[np.sort(np.concatenate([np.flatnonzero(pool.kinds == HOG), drawn]))]

@@ -1,0 +1,144 @@
+"""Fit the regression of a keypoint's offset (refinement.py) on windows around its annotation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....features.errors import ParameterError
+from ....features.pool import PATCH_PX, WindowPool, cut_windows
+from ....features.pyramid import Level
+from ...annealing import Progress, anneal
+from ...designs.binned import centred
+from ...designs.windows import WindowsDesign
+from ...losses import SquaredError
+from ...penalties import SecondDifference
+from ...schedules import InverseSchedule
+from ..refinement import OffsetRegressor
+from .targets import KeypointTargets, TargetConfig
+
+
+@dataclass(frozen=True)
+class RefineConfig:
+    """How the regression of offsets is fitted.
+
+    Attributes
+    ----------
+    k : int
+        Features selected; 0: no regression.
+    reach : float
+        Training windows lie at most this part of the object's size from the keypoint.
+    n_windows : int
+        Windows drawn for each keypoint on each level.
+    n_bins, n_iter, mu, n_batches, shrinkage, smoothness
+        As in `FitConfig`.
+    """
+
+    k: int = 300
+    reach: float = 0.2
+    n_windows: int = 5
+    n_bins: int = 10
+    n_iter: int = 300
+    mu: float = 100.0
+    n_batches: int = 8
+    shrinkage: float = 1e-3
+    smoothness: float = 1e-2
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise ParameterError(f"refinement: k must be at least 0, got {self.k}")
+        if not (np.isfinite(self.reach) and self.reach > 0):
+            raise ParameterError(f"refinement: reach must be a finite number above 0, got {self.reach}")
+        if self.n_windows < 1 or self.n_batches < 1:
+            raise ParameterError("refinement: n_windows and n_batches must be at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class OffsetExamples:
+    """Windows near a keypoint.
+
+    Attributes
+    ----------
+    patches : ndarray of shape (n, 26, 26, 3), uint8
+    offsets : ndarray of shape (n, 2), float64
+        (rows, columns) from the window's centre pixel to the keypoint, in pixels of the level.
+    """
+
+    patches: np.ndarray
+    offsets: np.ndarray
+
+
+def join_offset_examples(parts: Sequence[OffsetExamples]) -> OffsetExamples:
+    """Return all examples of several sets, in their order."""
+    nothing = OffsetExamples(np.empty((0, PATCH_PX, PATCH_PX, 3), np.uint8), np.empty((0, 2)))
+    parts = [nothing, *parts]
+    return OffsetExamples(
+        np.concatenate([p.patches for p in parts]), np.concatenate([p.offsets for p in parts])
+    )
+
+
+def offset_examples_of_photo(
+    levels: Sequence[Level],
+    targets: KeypointTargets,
+    target_rule: TargetConfig,
+    rule: RefineConfig,
+    rng: np.random.Generator,
+) -> OffsetExamples:
+    """Cut windows at random places around each visible keypoint, on the levels where it is a positive."""
+    parts = []
+    for level in levels:
+        sizes = targets.sizes * np.sqrt(np.prod(level.ratio))
+        chosen = targets.visible & target_rule.in_range(sizes)
+        for point, size in zip(level.from_photo(targets.points[chosen]), sizes[chosen], strict=True):
+            # evenly over the disc
+            radius = rule.reach * size * np.sqrt(rng.random(rule.n_windows))
+            angle = 2 * np.pi * rng.random(rule.n_windows)
+            centres = np.rint(point + radius[:, None] * np.stack([np.sin(angle), np.cos(angle)], axis=1))
+            inside = ((centres >= 0) & (centres < level.image.shape[:2])).all(axis=1)
+            centres = centres[inside].astype(np.int64)
+            patches = cut_windows(level.image, centres[:, 0], centres[:, 1])
+            parts.append(OffsetExamples(patches, point - centres))
+    return join_offset_examples(parts)
+
+
+def fit_offsets(
+    pool: WindowPool,
+    examples: OffsetExamples,
+    rule: RefineConfig,
+    seed: int,
+    callback: Callable[[Progress], None] | None = None,
+) -> OffsetRegressor:
+    """Select k features of a pool and fit two piecewise linear responses to each, by least squares.
+
+    Parameters
+    ----------
+    pool : WindowPool
+        Features to choose from; all of them are taken where there are fewer than k.
+    examples : OffsetExamples
+    rule : RefineConfig
+    seed : int
+        Of the order of the examples, in which mini-batches are taken.
+    callback : callable, optional
+        Called after each iteration.
+    """
+    n = len(examples.offsets)
+    order = np.random.default_rng(seed).permutation(n)
+    design = WindowsDesign(pool, examples.patches[order], rule.n_bins)
+    low, high, means = design.low, design.high, design.means
+    unit = float(np.sqrt(np.mean(examples.offsets**2)))
+    result = anneal(
+        design,
+        SquaredError(examples.offsets[order].T / unit),
+        SecondDifference(rule.shrinkage, rule.smoothness),
+        InverseSchedule(min(rule.k, len(pool)), rule.n_iter, rule.mu),
+        batch_size=-(-n // rule.n_batches),
+        callback=callback,
+    )
+    kept = result.kept
+    return OffsetRegressor(
+        pool=pool[kept],
+        low=low[kept],
+        high=high[kept],
+        knots=(unit * centred(result.beta, means[kept])).astype(np.float32),
+        intercept=unit * result.intercept,
+    )

@@ -1,0 +1,486 @@
+"""Train a detector: positives and random negatives, then rounds of hard-negative mining (section 3.3).
+
+Each round scans all photos with the classifiers of the round before, adds the highest scoring
+negatives to those already there, and trains anew on all of them. The photos are read, and their
+pyramids and maps built, once a round for all keypoints.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ....features.errors import DataError, ParameterError
+from ....features.pyramid import Level
+from ....features.threads import in_threads
+from ...annealing import Progress, Trace
+from ..detections import Detections
+from ..detector import KeypointDetector
+from ..evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
+from ..keypoint_classifier import KeypointClassifier
+from ..objects.alignment import AlignmentStage
+from ..objects.search import N_ANCHORS
+from ..objects.shape import RigidShape, estimate_shape
+from ..refinement import OffsetRegressor
+from .alignment_fitting import Portrait, fit_alignment, largest_size, portraits_of_photo
+from .checkpoints import KINDS, Round, RunFolder
+from .classifier_fitting import TrainingSet, fit_classifier
+from .config import TrainingConfig, training_pool
+from .mining import (
+    Examples,
+    HardestNegatives,
+    join_examples,
+    mine_photo,
+    no_examples,
+    positives_of_photo,
+    random_negatives_of_photo,
+)
+from .object_fitting import with_object_model
+from .phases import Phases
+from .refinement_fitting import (
+    OffsetExamples,
+    fit_offsets,
+    join_offset_examples,
+    offset_examples_of_photo,
+)
+from .targets import AnnotatedPhoto, keypoint_targets
+from .validation import VALIDATION_FLOOR, summarise
+
+Report = Callable[[str, int, int], None]
+"""Told (phase, done, total) as a run goes on."""
+
+REPORTED_NEGATIVES = 100
+
+_MOST_PHOTOS_A_BATCH = 32
+_MOST_PHOTOS_FOR_FACES = 100
+_NO_SCORES = np.empty(0, dtype=np.float32)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """A trained detector and how it came about.
+
+    Attributes
+    ----------
+    detector : KeypointDetector
+    rounds : tuple of Round
+        From the random negatives to the last mining.
+    phases : Phases
+        Time of this process; what a resumed run did before is not in it.
+    problems : tuple of str
+        Photos that could not be used.
+    """
+
+    detector: KeypointDetector
+    rounds: tuple[Round, ...]
+    phases: Phases
+    problems: tuple[str, ...]
+
+
+def train_detector(
+    photos: Sequence[AnnotatedPhoto],
+    keypoints: dict[str, int],
+    rule: TrainingConfig,
+    *,
+    run: RunFolder | None = None,
+    resume: bool = False,
+    report: Report = lambda phase, done, total: None,
+) -> TrainingResult:
+    """Train a detector of one or more keypoints.
+
+    Parameters
+    ----------
+    photos : sequence of AnnotatedPhoto
+        With the sizes of their objects set.
+    keypoints : dict of str to int
+        Column of each keypoint in the annotation.
+    rule : TrainingConfig
+    run : RunFolder, optional
+        Where checkpoints are kept; none are kept by default.
+    resume : bool
+        Continue the run in that folder.
+    report : callable
+        Told (phase, done, total).
+
+    Raises
+    ------
+    DataError
+        If a keypoint has no positive, or the folder does not fit.
+    """
+    trainer = _Trainer(photos, keypoints, rule, report)
+    rounds = [] if run is None else run.begin(trainer.configuration(), resume=resume)
+    for number in range(len(rounds), rule.rounds + 1):
+        rounds.append(trainer.do_round(rounds))
+        if run is not None:
+            run.write_round(number, rounds[-1])
+    return TrainingResult(
+        trainer.finish(rounds), tuple(rounds), trainer.phases, tuple(trainer.problems.values())
+    )
+
+
+class _Trainer:
+    """What all rounds of a run share."""
+
+    def __init__(
+        self,
+        photos: Sequence[AnnotatedPhoto],
+        keypoints: dict[str, int],
+        rule: TrainingConfig,
+        report: Report,
+    ) -> None:
+        if not keypoints:
+            raise ParameterError("at least one keypoint is needed")
+        self.keypoints = keypoints
+        self.rule = rule
+        self.report = report
+        self.phases = Phases()
+        self.problems: dict[int, str] = {}
+        self.photos = photos
+        margin = rule.targets.negative_distance
+        self.targets = [[keypoint_targets(p, j, margin) for j in keypoints.values()] for p in photos]
+        drawn = np.random.default_rng([rule.seed, 0]).permutation(len(photos))
+        n_held = round(rule.validation * len(photos))
+        self.held_out = np.sort(drawn[:n_held])
+        self.training = np.sort(drawn[n_held:])
+        self.pool = training_pool(rule.n_haar, rule.seed)
+
+    def configuration(self) -> dict[str, Any]:
+        """Whatever the result depends on, as JSON values."""
+        return {"keypoints": list(self.keypoints), "data": self._fingerprint(), **_flat(asdict(self.rule))}
+
+    def do_round(self, rounds: Sequence[Round]) -> Round:
+        """Gather the round's examples, train on all there are, and evaluate."""
+        gathered, hardest = self._mine(rounds) if rounds else (self._first_examples(), [])
+        so_far = [*rounds, gathered]
+        fitted = [self._fit(k, so_far) for k in range(len(self.keypoints))]
+        classifiers = tuple(classifier for classifier, _ in fitted)
+        curves = self._evaluate(self._detector(classifiers))
+        record = {
+            "seconds": dict(self.phases.seconds),
+            "work": dict(self.phases.work),
+            "hardest": hardest,
+            "loss": [trace.loss for _, trace in fitted],
+            "validation": [summarise(curve) for curve in curves],
+        }
+        return replace(gathered, classifiers=classifiers, record=record)
+
+    def finish(self, rounds: Sequence[Round]) -> KeypointDetector:
+        """Make the detector, of each keypoint's best round, with thresholds chosen on the held-out photos."""
+        best = [_best_round(rounds, k) for k in range(len(self.keypoints))]
+        detector = self._detector([rounds[number].classifiers[k] for k, number in enumerate(best)])
+        validation = [rounds[number].record["validation"][k] for k, number in enumerate(best)]
+        if refiners := self._refiners():
+            refined = replace(detector, refiners=refiners)
+            summaries = [summarise(curve) for curve in self._evaluate(refined)]
+            if _mean_precision(summaries) >= _mean_precision(validation):
+                detector, validation = refined, summaries
+        metadata = {
+            "configuration": self.configuration(),
+            "photos": len(self.photos),
+            "rounds": best,
+            "positives": [len(examples) for examples in rounds[0].positives],
+            "negatives": [
+                sum(len(r.negatives[k]) for r in rounds[: number + 1]) for k, number in enumerate(best)
+            ],
+            "validation": validation,
+        }
+        detector = detector.with_thresholds([summary["threshold"] for summary in validation])
+        anchors = _best_keypoints([summary["average_precision"] for summary in validation])
+        return replace(self._with_objects(detector, anchors), metadata=metadata)
+
+    def _with_objects(self, detector: KeypointDetector, anchors: tuple[int, ...]) -> KeypointDetector:
+        """Add the top-down step, whose weights are learned on photos that the classifiers do not know."""
+        columns = list(self.keypoints.values())
+        shape = estimate_shape([self.photos[i] for i in self.training], columns)
+        if shape is None:
+            return detector
+        stages = self._alignment(shape, columns, detector.object_px)
+        looked_at = self.held_out if len(self.held_out) else self.training[:_MOST_PHOTOS_FOR_FACES]
+        with self.phases.measure("faces"):
+            return with_object_model(
+                detector,
+                shape,
+                [self.photos[i] for i in looked_at],
+                columns,
+                stages,
+                anchors,
+                lambda done, total: self.report("faces", done, total),
+            )
+
+    def _alignment(
+        self, shape: RigidShape, columns: Sequence[int], object_px: float
+    ) -> tuple[AlignmentStage, ...]:
+        """Stages that move the keypoints of a face together, fitted on the objects of the training photos."""
+        rule = self.rule.align
+        if rule.k == 0:
+            return ()
+        largest = largest_size(rule, object_px)
+
+        def cut(i: int, levels: list[Level]) -> list[Portrait]:
+            return portraits_of_photo(self.photos[i], levels, columns, largest)
+
+        def report(stage: int, progress: Progress) -> None:
+            self.report(f"alignment, stage {stage + 1}", progress.iteration, progress.n_iter)
+
+        with self.phases.measure("alignment"):
+            by_photo = [found for _, found in self._over_photos(self.training, "portraits", cut)]
+            return fit_alignment(
+                training_pool(rule.n_haar, self.rule.seed),
+                [portrait for found in by_photo for portrait in found],
+                list(self.keypoints),
+                shape,
+                object_px,
+                rule,
+                self.rule.seed,
+                report,
+            )
+
+    def _refiners(self) -> tuple[OffsetRegressor, ...]:
+        """Regressions of the exact place, one a keypoint, on windows of the training photos."""
+        rule = self.rule
+        if rule.refine.k == 0:
+            return ()
+
+        def cut(i: int, levels: list[Level]) -> list[OffsetExamples]:
+            return [
+                offset_examples_of_photo(
+                    levels, targets, rule.targets, rule.refine, np.random.default_rng([rule.seed, 5, i, k])
+                )
+                for k, targets in enumerate(self.targets[i])
+            ]
+
+        with self.phases.measure("refinement"):
+            by_photo = [cut_out for _, cut_out in self._over_photos(self.training, "refinement", cut)]
+            return tuple(map(self._fit_offsets, self.keypoints, zip(*by_photo, strict=True)))
+
+    def _fit_offsets(self, name: str, parts: Sequence[OffsetExamples]) -> OffsetRegressor:
+        examples = join_offset_examples(parts)
+
+        def report(progress: Progress) -> None:
+            self.report(f"refining {name}", progress.iteration, progress.n_iter)
+
+        return fit_offsets(self.pool, examples, self.rule.refine, self.rule.seed, report)
+
+    def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
+        low, high = self.rule.targets.size_range_px
+        octaves = float(np.log2(high / low))
+        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), octaves, self.rule.pyramid)
+
+    def _over_photos(
+        self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0
+    ) -> Iterator[tuple[int, T]]:
+        """Yield each photo that can be used with what a function makes of its levels, in their order.
+
+        The function is called in several threads. The other photos are remembered as problems. `before`
+        photos of the phase are done already.
+        """
+
+        def call(i: int) -> T | DataError:
+            try:
+                levels = self.rule.pyramid.levels(self.photos[i].read())
+            except DataError as error:
+                return error
+            return function(i, levels)
+
+        self.report(phase, before, self._phase_photos(phase))
+        for done, (i, result) in enumerate(
+            zip(indices.tolist(), in_threads(call, indices.tolist()), strict=True)
+        ):
+            self.report(phase, before + done + 1, self._phase_photos(phase))
+            if isinstance(result, DataError):
+                self.problems[i] = f"{self.photos[i].name}: {result}"
+            else:
+                yield i, result
+
+    def _phase_photos(self, phase: str) -> int:
+        """How many photos a phase looks at."""
+        counts = {
+            "positives": len(self.photos),
+            "validation": len(self.held_out),
+            "scan": math.ceil(self.rule.scanned * len(self.training)),
+        }
+        return counts.get(phase, len(self.training))
+
+    def _first_examples(self) -> Round:
+        """Positives and random negatives of all photos."""
+        n = len(self.keypoints)
+        found: dict[str, list[list[Examples]]] = {kind: [[] for _ in range(n)] for kind in KINDS}
+        every = np.arange(len(self.photos))
+        with self.phases.measure("positives"):
+            for _, sets in self._over_photos(every, "positives", self._first_of_photo):
+                for kind, examples in sets.items():
+                    for k, part in enumerate(examples):
+                        found[kind][k].append(part)
+        joined = {kind: [join_examples(parts) for parts in sets] for kind, sets in found.items()}
+        for k, name in enumerate(self.keypoints):
+            if not len(joined["positives"][k]):
+                raise DataError(self._no_positives(k, name))
+        negatives = tuple(self._drawn(examples, k) for k, examples in enumerate(joined["negatives"]))
+        return Round(tuple(joined["positives"]), tuple(joined["held_out"]), negatives, (), {})
+
+    def _first_of_photo(self, i: int, levels: list[Level]) -> dict[str, list[Examples]]:
+        """Examples of each kind that a photo gives, one set a keypoint."""
+        rule = self.rule
+        positives = [positives_of_photo(i, levels, targets, rule.targets) for targets in self.targets[i]]
+        if i in self.held_out:
+            return {"held_out": positives}
+        n_random = -(-rule.n_random // max(len(self.training), 1))
+        negatives = [
+            random_negatives_of_photo(
+                i, levels, targets, rule.targets, n_random, np.random.default_rng([rule.seed, 2, i, k])
+            )
+            for k, targets in enumerate(self.targets[i])
+        ]
+        return {"positives": positives, "negatives": negatives}
+
+    def _drawn(self, negatives: Examples, k: int) -> Examples:
+        """At most `n_random` of the negatives, in their order."""
+        order = np.random.default_rng([self.rule.seed, 3, k]).permutation(len(negatives))
+        return negatives[np.sort(order[: self.rule.n_random])]
+
+    def _no_positives(self, k: int, name: str) -> str:
+        """Say why a keypoint has no positive, and what would change it."""
+        low, high = self.rule.targets.size_range_px
+        targets = [self.targets[i][k] for i in self.training]
+        n_visible = sum(int(t.visible.sum()) for t in targets)
+        if n_visible == 0:
+            return f"{name}: no visible annotation with a known object size among {len(targets)} photos"
+        sizes = np.concatenate([t.sizes[t.visible] for t in targets])
+        return (
+            f"{name}: no positive; on the photos the objects are {sizes.min():.3g} to {sizes.max():.3g} px "
+            f"large, windows are cut where a level shows them at {low:g} to {high:g} px: change the size "
+            f"range, or the largest scale (now {self.rule.pyramid.max_scale:g})"
+        )
+
+    def _mine(self, rounds: Sequence[Round]) -> tuple[Round, list[list[float]]]:
+        """Scan the round's training photos with the last classifiers; new negatives and the best scores."""
+        classifiers = rounds[-1].classifiers
+        collectors = [
+            HardestNegatives(
+                self.rule.n_hard, self.rule.hard_floor, np.concatenate([r.negatives[k].keys for r in rounds])
+            )
+            for k in range(len(self.keypoints))
+        ]
+
+        def mine(i: int, levels: list[Level]) -> tuple[int, list[tuple[Examples, np.ndarray]]]:
+            n_windows = sum(level.image[..., 0].size for level in levels)
+            found = mine_photo(
+                i,
+                levels,
+                self.rule.targets,
+                classifiers,
+                self.targets[i],
+                collectors,
+                self.rule.spacing_px,
+            )
+            return n_windows, found
+
+        order = self._photos_to_scan(len(rounds))
+        with self.phases.measure("scan"):
+            for first, end in _growing_batches(len(order)):
+                mined = [found for _, found in self._over_photos(order[first:end], "scan", mine, first)]
+                self.phases.work["scan"] += len(classifiers) * sum(n for n, _ in mined)
+                for k, collector in enumerate(collectors):
+                    parts = [found[k] for _, found in mined]
+                    examples = join_examples([examples for examples, _ in parts])
+                    collector.add(
+                        examples, np.concatenate([_NO_SCORES, *(s for _, s in parts)]), end / len(order)
+                    )
+            found = [collector.result() for collector in collectors]
+        nothing = tuple(no_examples() for _ in found)
+        negatives = tuple(examples for examples, _ in found)
+        hardest = [scores[:REPORTED_NEGATIVES].tolist() for _, scores in found]
+        return Round(nothing, nothing, negatives, (), {}), hardest
+
+    def _photos_to_scan(self, number: int) -> np.ndarray:
+        """The training photos of round 1, 2, ... in the order in which they are scanned."""
+        order = np.random.default_rng([self.rule.seed, 4]).permutation(self.training)
+        n = self._phase_photos("scan")
+        return np.roll(order, -(number - 1) * n)[:n]
+
+    def _fit(self, k: int, rounds: Sequence[Round]) -> tuple[KeypointClassifier, Trace]:
+        """Train the classifier of one keypoint on the examples of all rounds."""
+        name = list(self.keypoints)[k]
+        examples = TrainingSet(
+            positives=join_examples([r.positives[k] for r in rounds]),
+            negatives=join_examples([r.negatives[k] for r in rounds]),
+            n_random=len(rounds[0].negatives[k]),
+            held_out=join_examples([r.held_out[k] for r in rounds]),
+        )
+        return fit_classifier(
+            name,
+            self.pool,
+            examples,
+            self.rule.fit,
+            seed=self.rule.seed,
+            lowest_floor=self.rule.hard_floor,
+            phases=self.phases,
+            callback=lambda p: self.report(f"annealing {name}", p.iteration, p.n_iter),
+        )
+
+    def _evaluate(self, detector: KeypointDetector) -> list[PrecisionRecall]:
+        """Precision and recall of each keypoint on the held-out photos."""
+        judged: list[list[Observed]] = [[] for _ in self.keypoints]
+
+        def detect(_: int, levels: list[Level]) -> Detections:
+            return detector.detect_levels(levels, threshold=VALIDATION_FLOOR, parallel=False)
+
+        with self.phases.measure("validation"):
+            for i, found in self._over_photos(self.held_out, "validation", detect):
+                for k, name in enumerate(self.keypoints):
+                    judged[k].append(observed(found, name, self.targets[i][k]))
+        return [precision_recall(photos, Criteria()) for photos in judged]
+
+    def _fingerprint(self) -> str:
+        """A hash of the annotation."""
+        digest = hashlib.sha256()
+        for photo, targets in zip(self.photos, self.targets, strict=True):
+            digest.update(photo.name.encode())
+            for target in targets:
+                for array in (target.points, target.visible, target.sizes, target.ignore):
+                    digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+def _best_round(rounds: Sequence[Round], k: int) -> int:
+    """The round after which keypoint k was detected best in the held-out photos; of equal ones the last."""
+    precision = [gathered.record["validation"][k]["average_precision"] for gathered in rounds]
+    return max(range(len(rounds)), key=lambda number: (precision[number], number))
+
+
+def _mean_precision(validation: Sequence[dict[str, Any]]) -> float:
+    """Average precision on the held-out photos, averaged over the keypoints."""
+    return float(np.mean([summary["average_precision"] for summary in validation]))
+
+
+def _best_keypoints(precision: Sequence[float]) -> tuple[int, ...]:
+    """The keypoints with the highest average precision, ascending; all if there are no photos to judge by."""
+    if not any(precision):
+        return tuple(range(len(precision)))
+    best = np.argsort(-np.array(precision), kind="stable")[:N_ANCHORS]
+    return tuple(sorted(best.tolist()))
+
+
+def _growing_batches(n: int) -> Iterator[tuple[int, int]]:
+    """Ranges of photos that are mined with the same floors: few at first, when the floors are low."""
+    first, size = 0, 1
+    while first < n:
+        yield first, min(first + size, n)
+        first += size
+        size = min(2 * size, _MOST_PHOTOS_A_BATCH)
+
+
+def _flat(nested: dict[str, Any]) -> dict[str, Any]:
+    """Nested dictionaries as one, with names like `fit.k`."""
+    flat: dict[str, Any] = {}
+    for key, value in nested.items():
+        if isinstance(value, dict):
+            flat.update({f"{key}.{inner}": v for inner, v in _flat(value).items()})
+        else:
+            flat[key] = value
+    return flat

@@ -1,0 +1,1 @@
+"""What several experiments share: methods, measurements, and the figures of the papers."""

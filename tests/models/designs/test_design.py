@@ -1,0 +1,161 @@
+"""What every design promises: it acts as an explicit matrix, in any rows, after any keep step."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from annealed.models.designs import (
+    BinnedDesign,
+    BlockDesign,
+    DenseDesign,
+    SparseDesign,
+    binned,
+    dense,
+)
+from annealed.models.designs import sparse as sparse_module
+from annealed.models.designs.design import FeatureRows
+
+N_ROWS, N_FEATURES, N_BINS = 40, 11, 3
+
+
+def make_table(rng, n_rows, n_features):
+    """Integers, a third of them zero: exact in float32, so that all designs hold the same numbers."""
+    return rng.integers(-4, 5, (n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.7) / 8
+
+
+def block_design(X, dtype, **options):
+    return BlockDesign(lambda start, stop, columns: X[start:stop, columns], *X.shape, dtype=dtype, **options)
+
+
+def make_codes(X):
+    return np.ascontiguousarray((X.T * 100 + 128).clip(0, 255).astype(np.uint8))
+
+
+LINEAR = {
+    "float64": lambda X: DenseDesign(np.ascontiguousarray(X.T)),
+    "float32": lambda X: DenseDesign(np.ascontiguousarray(X.T, dtype=np.float32)),
+    "csr": lambda X: SparseDesign(sparse.csr_array(X)),
+    "csc": lambda X: SparseDesign(sparse.csc_matrix(X)),
+    "streamed": lambda X: block_design(X, np.float64, block_rows=7, memory_budget=0),
+    "streamed, soon resident": lambda X: block_design(X, np.float64, block_rows=7),
+}
+DESIGNS = {**LINEAR, "binned": lambda X: BinnedDesign(make_codes(X), N_BINS)}
+
+
+def naive_basis(codes, n_bins):
+    """The N x M(B + 1) matrix of section 2.5.1, centred, column by column."""
+    n_features, n_rows = codes.shape
+    basis = np.zeros((n_rows, n_features, n_bins + 1))
+    for j in range(n_features):
+        for i in range(n_rows):
+            position = int(codes[j, i]) * n_bins / 255
+            k = min(int(position), n_bins - 1)
+            basis[i, j, k] = 1 - (position - k)
+            basis[i, j, k + 1] = position - k
+    return basis - basis.mean(axis=0)
+
+
+def explicit(name, X):
+    """The matrix that a design stands for, shape (n_rows, n_features, block_size)."""
+    return naive_basis(make_codes(X), N_BINS) if name == "binned" else X[:, :, None]
+
+
+@pytest.fixture(params=[False, True], ids=["serial", "parallel"])
+def kernels(request, monkeypatch):
+    """Small arrays would only reach the serial kernels."""
+    if request.param:
+        for module in (dense, sparse_module, binned):
+            monkeypatch.setattr(module, "PARALLEL_VISITS", 0)
+
+
+def check_against(matrix, design, rng, n_outputs, start, stop):
+    n, p = design.n_features, design.block_size
+    beta, intercept = rng.standard_normal((n_outputs, n, p)), rng.standard_normal(n_outputs)
+    residual = rng.standard_normal((n_outputs, stop - start))
+    block = design.block(start, stop)
+    rows = matrix[start:stop]
+    response = np.einsum("ijk,ojk->oi", rows, beta) + intercept[:, None]
+    np.testing.assert_allclose(block.response(beta, intercept), response, rtol=1e-12, atol=1e-12)
+    gradient = np.einsum("ijk,oi->ojk", rows, residual)
+    np.testing.assert_allclose(block.gradient(residual), gradient, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize(("start", "stop"), [(0, N_ROWS), (13, 21), (39, 40)])
+def test_design_acts_as_its_matrix(rng, name, n_outputs, start, stop):
+    X = make_table(rng, N_ROWS, N_FEATURES)
+    design = DESIGNS[name](X)
+    assert (design.n_rows, design.n_features) == X.shape
+    check_against(explicit(name, X), design, rng, n_outputs, start, stop)
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("name", DESIGNS)
+def test_design_acts_as_its_kept_columns(rng, name):
+    """Keep steps of all sizes, so that every compaction happens, down to a single feature."""
+    X = make_table(rng, N_ROWS, 60)
+    design, matrix = DESIGNS[name](X), explicit(name, X)
+    for size in (59, 30, 13, 12, 3, 1):
+        indices = np.sort(rng.choice(matrix.shape[1], size, replace=False))
+        design.keep(indices)
+        matrix = matrix[:, indices]
+        assert design.n_features == size
+        check_against(matrix, design, rng, 2, 0, N_ROWS)
+        check_against(matrix, design, rng, 2, 5, 30)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_single_row_and_feature(rng, name):
+    X = np.array([[0.25]])
+    check_against(explicit(name, X), DESIGNS[name](X), rng, 1, 0, 1)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_input_is_not_written(rng, name):
+    X = make_table(rng, N_ROWS, N_FEATURES)
+    before = X.copy()
+    design = DESIGNS[name](X)
+    design.keep(np.array([1, 2]))
+    check_against(explicit(name, X)[:, [1, 2]], design, rng, 1, 0, N_ROWS)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "csr", "binned"])
+def test_threads_change_no_bit(rng, name, with_threads):
+    """Large enough for the parallel kernels, in several chunks of rows and an odd number of features."""
+    X = make_table(rng, 9001, 19)
+    design = DESIGNS[name](X)
+    beta, intercept = rng.standard_normal((2, 19, design.block_size)), rng.standard_normal(2)
+    residual = rng.standard_normal((2, 9001))
+    block = design.block(0, 9001)
+    for compute in (lambda: block.response(beta, intercept), lambda: block.gradient(residual)):
+        one, two = with_threads(compute)
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "csr", "binned"])
+def test_serial_and_parallel_kernels_agree_bit_for_bit(rng, name, monkeypatch):
+    X = make_table(rng, 700, N_FEATURES)
+    beta = rng.standard_normal((2, N_FEATURES, N_BINS + 1 if name == "binned" else 1))
+    residual = rng.standard_normal((2, 700))
+    results = []
+    for threshold in (0, 1 << 60):
+        for module in (dense, sparse_module, binned):
+            monkeypatch.setattr(module, "PARALLEL_VISITS", threshold)
+        block = DESIGNS[name](X).block(0, 700)
+        results.append((block.response(beta, np.ones(2)), block.gradient(residual)))
+    for serial, parallel in zip(*results, strict=True):
+        np.testing.assert_array_equal(serial, parallel)
+
+
+def test_feature_rows_keep_without_copying_until_most_are_gone(rng):
+    values = rng.standard_normal((16, 3))
+    rows = FeatureRows(values)
+    rows.keep(np.arange(1, 16, 2))
+    assert rows.values is values
+    np.testing.assert_array_equal(rows.values[rows.rows], values[1::2])
+    rows.keep(np.array([0, 2, 3, 5]))  # 1, 5, 7 and 11: a quarter is left
+    assert len(rows.values) == 4
+    np.testing.assert_array_equal(rows.values[rows.rows], values[[1, 5, 7, 11]])
