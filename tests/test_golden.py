@@ -39,7 +39,7 @@ def test_estimators_select_and_respond_as_they_did(name):
     X, Z, arguments = problems.table(name)
     estimator = problems.ESTIMATORS[name][0]().fit(X, **arguments)
     assert_golden(f"{name}/support", np.flatnonzero(estimator.support_))
-    assert_golden(f"{name}/response", problems.responses(estimator, Z))
+    assert_golden(f"{name}/refitted", problems.responses(estimator, Z))
 
 
 def test_detections_are_the_same_to_the_last_bit():

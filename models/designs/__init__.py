@@ -1,6 +1,6 @@
 """How responses and gradients are computed from each kind of data."""
 
-from .binned import BinnedDesign, centred, encode, knot_means, response_tables
+from .binned import BinnedDesign, knot_means
 from .dense import DenseDesign
 from .design import Block, Design, ResidentDesign
 from .sparse import SparseDesign
@@ -15,9 +15,6 @@ __all__ = [
     "OnDemandDesign",
     "ResidentDesign",
     "SparseDesign",
-    "centred",
     "column_moments",
-    "encode",
     "knot_means",
-    "response_tables",
 ]

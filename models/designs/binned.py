@@ -3,101 +3,19 @@
 A value is stored as a code: its position in the feature's own range, in 255 steps. A feature's
 response is then a lookup in a table of 256 entries made from its B + 1 knots, and its gradient a
 histogram of the residuals over the codes, folded back onto the knots. The N x M(B + 1) matrix of the
-paper is never built.
-
-The basis is centred: each knot's mean over the training samples is subtracted, so that a response
-function has mean zero and the intercept carries the level. The functions that can be represented are
-the same; without it every feature would carry the same constant direction, whose curvature grows
-with the number of features and would force tiny steps.
+paper is never built. The basis is centred, see `knots.py`.
 """
 
 import numpy as np
 from numba import get_num_threads, njit, prange
 
+from ...features.codes import N_CODES
+from ..knots import code_positions, fill_table
 from .design import PARALLEL_VISITS, FeatureRows, ResidentDesign
 
-N_CODES = 256
-SMALLEST_SPAN = 1e-300  # a range whose inverse is finite; a shorter one is taken for a constant
 # Rows that share one table: enough to pay for building it, and few enough for every thread to get some.
 LEAST_TABLE_ROWS, MOST_TABLE_ROWS = 512, 4096
 SPARSE_SHARE = 0.6  # of residuals that are not zero, up to which reading them by index is quicker
-
-
-def encode(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Turn values into codes, the position in [low, high] in 255 steps; values outside clamp.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_features, n_rows), float
-    low, high : ndarray of shape (n_features,), float
-        A feature with low == high, or as good as that, has the code 0 throughout.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n_rows), uint8
-    """
-    codes = np.empty(values.shape, dtype=np.uint8)
-    # Half of everything: the difference of two huge numbers would overflow.
-    low = np.asarray(low, np.float64) / 2
-    span = np.asarray(high, np.float64) / 2 - low
-    per_step = np.divide(N_CODES - 1, span, out=np.zeros_like(span), where=span > SMALLEST_SPAN)
-    _encode(np.ascontiguousarray(values), low, per_step, codes)
-    return codes
-
-
-@njit(cache=True, parallel=True)
-def _encode(values, low, per_step, codes):
-    """Fill `codes`; `low` and `per_step` are those of the halved values."""
-    for j in prange(values.shape[0]):
-        for i in range(values.shape[1]):
-            position = (0.5 * values[j, i] - low[j]) * per_step[j]
-            codes[j, i] = np.uint8(min(max(position, 0.0), 255.0) + 0.5)
-
-
-def code_positions(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each bin's codes start, and each code's position in its bin.
-
-    Returns
-    -------
-    first_codes : ndarray of shape (n_bins + 1,), int64
-        Bin k holds the codes [first_codes[k], first_codes[k + 1]); the last bin holds the last code.
-    position : ndarray of shape (N_CODES,), float64 in [0, 1]
-        alpha of section 2.5.1: u_k = 1 - alpha and u_{k+1} = alpha for a code of bin k.
-    """
-    scaled = np.arange(N_CODES) * n_bins
-    bins = np.minimum(scaled // (N_CODES - 1), n_bins - 1)
-    return np.searchsorted(bins, np.arange(n_bins + 1)), scaled / (N_CODES - 1) - bins
-
-
-def response_tables(values: np.ndarray) -> np.ndarray:
-    """Return the response of each feature at each code.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_features, n_bins + 1), float
-        Responses at the knots.
-
-    Returns
-    -------
-    ndarray of shape (n_features, N_CODES), float64
-    """
-    first_codes, position = code_positions(values.shape[1] - 1)
-    tables = np.empty((len(values), N_CODES))
-    for row, table in zip(np.asarray(values, dtype=np.float64), tables, strict=True):
-        _fill_table(first_codes, position, row, table)
-    return tables
-
-
-def centred(knots: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Take each response's mean over the training rows off it, so that the intercept carries the level.
-
-    Parameters
-    ----------
-    knots : ndarray of shape (n_outputs, n_features, n_bins + 1), float
-    means : ndarray of shape (n_features, n_bins + 1), float64
-        Means of the basis functions.
-    """
-    return knots - np.einsum("ojk,jk->oj", knots, means)[:, :, None]
 
 
 def knot_means(codes: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
@@ -185,15 +103,6 @@ def _table_rows(n_rows: int) -> int:
 
 
 @njit(cache=True)
-def _fill_table(first_codes, position, beta, table):
-    """table[c] = u(c) . beta, a ramp from knot to knot."""
-    for k in range(len(first_codes) - 1):
-        rise = beta[k + 1] - beta[k]
-        for c in range(first_codes[k], first_codes[k + 1]):
-            table[c] = beta[k] + position[c] * rise
-
-
-@njit(cache=True)
 def _respond_rows(codes, rows, first_codes, position, beta, start, out):
     """out += responses of all features, one table lookup each, four features a sweep."""
     n = len(out)
@@ -202,7 +111,7 @@ def _respond_rows(codes, rows, first_codes, position, beta, start, out):
     quads = m - m % 4
     for j in range(0, quads, 4):
         for q in range(4):
-            _fill_table(first_codes, position, beta[j + q], tables[q])
+            fill_table(first_codes, position, beta[j + q], tables[q])
         a = codes[rows[j]][start : start + n]
         b = codes[rows[j + 1]][start : start + n]
         c = codes[rows[j + 2]][start : start + n]
@@ -210,7 +119,7 @@ def _respond_rows(codes, rows, first_codes, position, beta, start, out):
         for i in range(n):
             out[i] += (tables[0, a[i]] + tables[1, b[i]]) + (tables[2, c[i]] + tables[3, d[i]])
     for j in range(quads, m):
-        _fill_table(first_codes, position, beta[j], tables[0])
+        fill_table(first_codes, position, beta[j], tables[0])
         a = codes[rows[j]][start : start + n]
         for i in range(n):
             out[i] += tables[0, a[i]]

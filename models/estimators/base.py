@@ -150,7 +150,7 @@ class BaseFSA(SelectorMixin, BaseEstimator):
     def _respond(self, X) -> np.ndarray:
         """Return f for each sample, shape (n_samples, n_outputs)."""
         check_is_fitted(self)
-        return self.model_(self._validate(X, reset=False))
+        return self.model_.respond(self._validate(X, reset=False))
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

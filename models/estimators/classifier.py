@@ -229,4 +229,4 @@ def _classify(response: np.ndarray) -> np.ndarray:
 
 def _training_error(model: Model, X, code: np.ndarray, weight: np.ndarray) -> float:
     """Return the share of the weight that is misclassified."""
-    return float(weight[_classify(model(X)) != code].sum() / weight.sum())
+    return float(weight[_classify(model.respond(X)) != code].sum() / weight.sum())

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...features.errors import DataError
-from ..additive import LinearModel, Model, PiecewiseModel
+from ..additive import Model, PiecewiseModel, model_from_arrays
 from ..annealing import AnnealingResult, Trace
 from ..model_files import ModelFile, write_model_file
 from .classifier import FSAClassifier
@@ -38,7 +38,7 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
     if name is None:
         raise DataError(f"cannot save a {type(estimator).__name__}; one of {sorted(CLASSES)} is needed")
     model = estimator.model_
-    arrays = {"ranking": estimator.ranking_, **_model_arrays(model)}
+    arrays = {"ranking": estimator.ranking_, **model.to_arrays()}
     parameters = {k: _plain(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_KEPT}
     parameters["k"] = len(model.features)
     document = {
@@ -58,13 +58,6 @@ def _plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _model_arrays(model: Model) -> dict[str, np.ndarray]:
-    names: tuple[str, ...] = ("features", "coef", "intercept")
-    if isinstance(model, PiecewiseModel):
-        names = ("features", "low", "high", "values", "intercept")
-    return {name: getattr(model, name) for name in names}
-
-
 def _listed_classes(estimator) -> list | None:
     classes = getattr(estimator, "classes_", None)
     return None if classes is None else classes.tolist()
@@ -77,7 +70,7 @@ def load(file: ModelFile):
     if cls is None:
         raise DataError(f"model file: unknown estimator {name!r}")
     ranking = file.array("ranking", dtype=np.int64, shape=(None,))
-    model = _read_model(file, n_features=len(ranking))
+    model = model_from_arrays(file, n_features=len(ranking))
     try:
         estimator = cls(**file.metadata["parameters"])
     except (TypeError, KeyError) as error:
@@ -89,26 +82,6 @@ def load(file: ModelFile):
     _restore_labels(estimator, file.metadata, n_outputs=len(model.intercept))
     _restore_selection(estimator, model, ranking)
     return estimator
-
-
-def _read_model(file: ModelFile, n_features: int) -> Model:
-    features = file.array("features", dtype=np.int64, shape=(None,))
-    ascending = bool(np.all(np.diff(features) > 0))
-    if len(features) == 0 or features[0] < 0 or features[-1] >= n_features or not ascending:
-        raise DataError(f"model file: features must be ascending numbers from 0 to {n_features - 1}")
-    k = len(features)
-    intercept = file.array("intercept", dtype=np.float64, shape=(None,))
-    if len(intercept) == 0:
-        raise DataError("model file: array 'intercept' is empty, a model has at least one output")
-    if "values" not in file.arrays:
-        coef = file.array("coef", dtype=np.float64, shape=(len(intercept), k))
-        return LinearModel(features, coef, intercept)
-    values = file.array("values", dtype=np.float64, shape=(len(intercept), k, None))
-    low = file.array("low", dtype=np.float64, shape=(k,))
-    high = file.array("high", dtype=np.float64, shape=(k,))
-    if values.shape[2] < 2 or (high < low).any():
-        raise DataError("model file: a piecewise linear response needs two knots and low <= high")
-    return PiecewiseModel(features, low, high, values, intercept)
 
 
 def _restore_labels(estimator, metadata: dict[str, Any], n_outputs: int) -> None:

@@ -7,10 +7,11 @@ import numpy as np
 from numba import njit, prange
 from scipy import sparse
 
+from ...features.codes import encode
 from ...features.errors import ParameterError
-from ..additive import LinearModel, Model, PiecewiseModel, is_sparse
+from ..additive import LinearModel, Model, PiecewiseModel
 from ..annealing import AnnealingResult
-from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, centred, encode, knot_means
+from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
 from ..designs.design import REASSOCIATE
 
 TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
@@ -49,10 +50,10 @@ def prepare(X, weight: np.ndarray, order: np.ndarray, response: str, n_bins: int
         Bins of a piecewise linear response.
     """
     if response == "piecewise":
-        if is_sparse(X):
+        if sparse.issparse(X):
             raise ParameterError('response="piecewise" needs a dense X; a sparse X takes response="linear"')
         return _prepare_binned(X, weight, order, n_bins)
-    if is_sparse(X):
+    if sparse.issparse(X):
         return _prepare_sparse(X, weight, order)
     return _prepare_dense(X, weight, order)
 
@@ -64,8 +65,9 @@ def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prep
     _standardize(np.ascontiguousarray(X), share, order, columns, mean, scale)
 
     def to_model(result: AnnealingResult) -> LinearModel:
-        coef = result.beta[:, :, 0] / scale[result.kept]
-        return LinearModel(result.kept, coef, result.intercept - coef @ mean[result.kept])
+        kept = result.kept
+        coef = result.beta[:, :, 0]
+        return LinearModel.from_standardised(kept, coef, result.intercept, mean[kept], scale[kept])
 
     return Prepared(order, lambda: DenseDesign(columns), to_model)
 
@@ -95,8 +97,10 @@ def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins
     means = knot_means(codes, n_bins, weight[order] * (len(weight) / weight.sum()))
 
     def to_model(result: AnnealingResult) -> PiecewiseModel:
-        values = centred(result.beta, means[result.kept])
-        return PiecewiseModel(result.kept, low[result.kept], high[result.kept], values, result.intercept)
+        kept = result.kept
+        return PiecewiseModel.from_basis(
+            kept, low[kept], high[kept], result.beta, means[kept], result.intercept
+        )
 
     return Prepared(order, lambda: BinnedDesign(codes, n_bins, means), to_model)
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
-from ...features.codes import code_scale
+from ...features.codes import N_CODES, code_scale
 from ...features.errors import DataError
 from ...features.pool import WindowPool
-from ..designs.binned import N_CODES, response_tables
+from ..knots import response_tables, sum_responses
 from .cascade import NEVER
 
 
@@ -105,18 +104,3 @@ class KeypointClassifier:
         ndarray of shape (n_windows,), float32
         """
         return sum_responses(self.tables, self.codes(patches), self.intercept)
-
-
-def sum_responses(tables: np.ndarray, codes: np.ndarray, intercept: float) -> np.ndarray:
-    """Add up the responses of all features, in their order and in float32, as a scan does."""
-    total = np.full(codes.shape[1], intercept, dtype=np.float32)
-    _add_responses(tables, codes, total)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _add_responses(tables, codes, total):
-    for t in range(len(tables)):
-        for k in range(len(total)):
-            i = np.uintp(k)
-            total[i] += tables[t, codes[t, i]]

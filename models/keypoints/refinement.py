@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
+from ...features.codes import N_CODES
 from ...features.errors import DataError
 from ...features.pool import WindowPool, cut_windows
 from ...features.pyramid import Level
-from ..designs.binned import N_CODES, response_tables
-from .keypoint_classifier import sum_responses
+from ..knots import response_tables, sum_responses
 
 N_VOTES = 2
 """How often the windows around a place vote."""

@@ -176,9 +176,7 @@ class MotionRanker:
         ranker.fit(table, pairs=pairs, r=r, pair_weight=_per_sequence(sequence[pairs[:, 0]]))
         model = ranker.model_
         assert isinstance(model, PiecewiseModel)
-        self.model_ = PiecewiseModel(
-            columns[model.features], model.low, model.high, model.values, model.intercept
-        )
+        self.model_ = model.with_features(columns[model.features])
         self.metadata_ = {}
         return self
 
@@ -196,7 +194,7 @@ class MotionRanker:
         """
         if not hasattr(self, "model_"):
             raise ParameterError("the ranker is not fitted: call fit, or load one")
-        return self.model_(formed(table, self.form))[:, 0]
+        return self.model_.respond(formed(table, self.form))[:, 0]
 
     def rank(self, positions: np.ndarray, n_motions: int) -> Ranking:
         """Generate the candidate segmentations of some tracks and rank them.
@@ -234,7 +232,8 @@ class MotionRanker:
             JSON values to keep along: data, scores.
         """
         names = feature_names()
-        arrays = {name: getattr(self.model_, name) for name in ("low", "high", "values", "intercept")}
+        arrays = self.model_.to_arrays()
+        del arrays["features"]  # columns; names are kept, which other versions number otherwise
         document = {
             "features": [names[j] for j in self.model_.features],
             "parameters": self._parameters(),
@@ -250,20 +249,14 @@ class MotionRanker:
     def from_model_file(cls, file: ModelFile) -> "MotionRanker":
         """Build the ranker that a model file holds, after checking everything in it."""
         columns = _columns_named(file.metadata.get("features"))
-        k = len(columns)
-        low = file.array("low", dtype=np.float64, shape=(k,))
-        high = file.array("high", dtype=np.float64, shape=(k,))
-        values = file.array("values", dtype=np.float64, shape=(1, k, None))
-        intercept = file.array("intercept", dtype=np.float64, shape=(1,))
-        if values.shape[2] < 2 or (high < low).any():
-            raise DataError("model file: a ranker needs two knots a feature and low <= high")
+        model = PiecewiseModel.from_arrays(file, features=columns, n_outputs=1)
         try:
             ranker = cls(**file.metadata["parameters"])
         except (KeyError, TypeError) as error:
             raise DataError(f"model file: the ranker's parameters do not fit ({error})") from None
         except ParameterError as error:
             raise DataError(f"model file: {error}") from None
-        ranker.model_ = PiecewiseModel(columns, low, high, values, intercept)
+        ranker.model_ = model
         training = file.metadata.get("training")
         ranker.metadata_ = training if isinstance(training, dict) else {}
         return ranker

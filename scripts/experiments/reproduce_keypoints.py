@@ -31,10 +31,10 @@ from matplotlib.figure import Figure
 
 from annealed.datasets.photos.annotation_formats import read_annotations
 from annealed.datasets.photos.photo_set import with_sizes
+from annealed.features.codes import N_CODES
 from annealed.features.pool import HOG, WindowPool
 from annealed.models import LogitBoost, load_model
 from annealed.models.boosting.thresholds import threshold_codes
-from annealed.models.designs.binned import N_CODES
 from annealed.models.keypoints import FitConfig, keypoint_targets, observed, precision_recall
 from annealed.models.keypoints.keypoint_classifier import KeypointClassifier
 from annealed.models.keypoints.training.checkpoints import RunFolder

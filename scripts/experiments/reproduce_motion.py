@@ -18,6 +18,7 @@ that much. The best fixed d is chosen with the answers known.
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,17 @@ from common.results import Results, markdown_table, seconds
 from annealed.datasets.tracks.hopkins import category_of, load_hopkins155, video_of
 from annealed.models.motion import MotionRanker
 from annealed.models.motion.candidates import LEAST_SHARE
-from annealed.models.motion.experiment import BoostedRanker, baselines, by_group, cross_validate, describe
+from annealed.models.motion.experiment import (
+    BoostedRanker,
+    Ranks,
+    baselines,
+    by_group,
+    cross_validate,
+    describe,
+)
 
 DATA = Path("../shared/data/hopkins155")
-RANKERS = {
+RANKERS: dict[str, Callable[[], Ranks]] = {
     "RankBoost": BoostedRanker,
     "likelihood": lambda: MotionRanker(features="likelihood"),
     "prior": lambda: MotionRanker(features="prior"),
@@ -43,7 +51,7 @@ def describe_all(data: Path, pool: str, least_share: float) -> list:
     return [
         describe(
             tracks.positions,
-            tracks.labels,
+            np.asarray(tracks.labels),
             name=tracks.name,
             video=video_of(tracks.name),
             category=category_of(tracks.name),

@@ -27,8 +27,9 @@ def described_sequences(folder: Path, pool: str) -> list:
     described = []
     for path in sorted(folder.glob("*.mat")):
         tracks = read_multiview(path)
-        used = tracks.complete & (tracks.labels >= 0)
-        motions, labels = np.unique(tracks.labels[used], return_inverse=True)
+        given = np.asarray(tracks.labels)
+        used = tracks.complete & (given >= 0)
+        motions, labels = np.unique(given[used], return_inverse=True)
         if len(motions) < 2:
             print(f"{tracks.name}: passed over, {used.sum()} complete tracks of {len(motions)} motion")
             continue

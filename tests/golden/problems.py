@@ -45,16 +45,6 @@ def table(name):
     return X, Z, {"y": np.digitize(line, [-2, 0, 2]), "qid": np.repeat(np.arange(30), 10)}
 
 
-def save(estimator, path):
-    """Write a fitted estimator."""
-    if hasattr(estimator, "save"):
-        estimator.save(path)
-        return
-    from annealed.models.estimators import persistence
-
-    persistence.save(estimator, path)
-
-
 def responses(estimator, Z):
     """Decision values, predictions or ranks."""
     return estimator.decision_function(Z) if hasattr(estimator, "decision_function") else estimator.predict(Z)

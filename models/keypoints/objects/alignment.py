@@ -18,10 +18,11 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
+from ....features.codes import N_CODES
 from ....features.errors import DataError
 from ....features.pool import PATCH_PX, WindowPool, cut_turned_windows
 from ....features.pyramid import Level
-from ...designs.binned import N_CODES, response_tables
+from ...knots import response_tables
 from .poses import LOG_SIZE, ROLL, X, Y, fit_poses, project
 from .shape import RigidShape
 

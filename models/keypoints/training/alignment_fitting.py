@@ -10,7 +10,8 @@ from ....features.pool import PATCH_PX, WindowPool
 from ....features.pyramid import Level, gaussian_pyramid
 from ....features.threads import in_threads
 from ...annealing import Progress, anneal
-from ...designs.binned import BinnedDesign, centred
+from ...designs.binned import BinnedDesign
+from ...knots import centred
 from ...losses import SquaredError
 from ...penalties import SecondDifference
 from ...schedules import InverseSchedule

@@ -8,13 +8,13 @@ import numpy as np
 from ....features.errors import DataError, ParameterError
 from ....features.pool import WindowPool
 from ...annealing import Progress, Trace, anneal
-from ...designs.binned import centred
 from ...designs.windows import WindowsDesign
 from ...estimators.classifier import LOSSES
+from ...knots import centred, sum_responses
 from ...penalties import SecondDifference
 from ...schedules import InverseSchedule
 from ..cascade import calibrate, cascade_order
-from ..keypoint_classifier import KeypointClassifier, sum_responses
+from ..keypoint_classifier import KeypointClassifier
 from .mining import Examples
 from .phases import Phases
 

@@ -9,8 +9,8 @@ from ....features.errors import ParameterError
 from ....features.pool import PATCH_PX, WindowPool, cut_windows
 from ....features.pyramid import Level
 from ...annealing import Progress, anneal
-from ...designs.binned import centred
 from ...designs.windows import WindowsDesign
+from ...knots import centred
 from ...losses import SquaredError
 from ...penalties import SecondDifference
 from ...schedules import InverseSchedule

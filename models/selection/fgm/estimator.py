@@ -236,7 +236,7 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def _respond(self, X) -> np.ndarray:
         check_is_fitted(self)
-        return self.model_(self._validate(X, reset=False))
+        return self.model_.respond(self._validate(X, reset=False))
 
     def _validate(self, X, *, reset: bool = True, **options):
         accept_sparse = ["csr", "csc"] if self.response in ("linear", "products") else False

@@ -29,7 +29,7 @@ class ProductModel:
     coef: np.ndarray
     intercept: np.ndarray
 
-    def __call__(self, X) -> np.ndarray:
+    def respond(self, X) -> np.ndarray:
         """Return f for each row, shape (n_samples, n_outputs)."""
         used, place = np.unique(np.maximum(self.pairs, 0), return_inverse=True)
         columns = X[:, used]
@@ -57,7 +57,7 @@ class MappedModel:
     intercept: np.ndarray
     feature_map: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def respond(self, X: np.ndarray) -> np.ndarray:
         """Return f for each row, shape (n_samples, n_outputs)."""
         return self.feature_map(X, self.features) @ self.coef.T + self.intercept
 

@@ -31,8 +31,9 @@ class Task:
     """
 
     def __init__(self, table: Table):
-        self.X, self.y, self.qid = table.X, table.y, table.qid
-        self.kind = judging.kind_of(self.y) if self.qid is None else "grades"
+        self.X, self.y = table.X, table.y
+        self.kind = judging.kind_of(self.y) if table.qid is None else "grades"
+        self.qid = np.zeros(len(self.y), dtype=np.int64) if table.qid is None else table.qid
         self.target_task = TASKS[self.kind]
 
     def folds(self, rows: np.ndarray, n_folds: int) -> list[tuple[np.ndarray, np.ndarray]]:

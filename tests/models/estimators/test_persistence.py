@@ -193,10 +193,11 @@ def test_spoiled_arrays_are_refused(parts, name, array, message):
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
-        ("values", np.zeros((1, 3, 1)), "needs two knots and low <= high"),
+        ("values", np.zeros((1, 3, 1)), "needs two knots"),
         ("values", np.zeros((1, 2, 5)), r"array 'values' has shape \(1, 2, 5\)"),
         ("values", np.full((1, 3, 5), np.nan), "array 'values' has values that are not finite"),
-        ("low", np.full(3, 1e9), "needs two knots and low <= high"),
+        ("low", np.full(3, 1e9), "with low <= high"),
+        ("quantised", np.zeros(1), "array 'quantised' is float64, expected bool"),
         ("low", np.full(3, np.nan), "array 'low' has values that are not finite"),
         ("high", np.full(2, 1.0), r"array 'high' has shape \(2,\), expected \(3,\)"),
         ("high", None, "array 'high' is missing"),

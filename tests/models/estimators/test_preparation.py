@@ -92,7 +92,7 @@ def test_models_respond_as_the_design_does(rng, table, response):
     design = prepared.new_design()
     result = all_kept(rng, design)
     expected = design.response(result.beta, result.intercept, 0, N_ROWS)
-    response = prepared.to_model(result)(X[order]).T
+    response = prepared.to_model(result).respond(X[order]).T
     np.testing.assert_allclose(response, expected, rtol=1e-6, atol=1e-6)
 
 

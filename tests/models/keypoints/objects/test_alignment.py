@@ -6,7 +6,6 @@ import pytest
 from annealed.features.errors import DataError
 from annealed.features.pool import WindowPool
 from annealed.features.pyramid import gaussian_pyramid
-from annealed.models.designs.binned import response_tables
 from annealed.models.keypoints.objects.alignment import (
     STARTS,
     AlignmentStage,
@@ -17,6 +16,7 @@ from annealed.models.keypoints.objects.alignment import (
 )
 from annealed.models.keypoints.objects.poses import AnglePrior, project
 from annealed.models.keypoints.objects.shape import RigidShape
+from annealed.models.knots import response_tables
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
 

@@ -3,10 +3,10 @@ import pytest
 
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.pool import HOG, WindowPool
-from annealed.models.keypoints.keypoint_classifier import sum_responses
 from annealed.models.keypoints.training.classifier_fitting import FitConfig, TrainingSet, fit_classifier
 from annealed.models.keypoints.training.mining import Examples, no_examples
 from annealed.models.keypoints.training.phases import Phases
+from annealed.models.knots import sum_responses
 
 
 @pytest.fixture
