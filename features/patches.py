@@ -95,7 +95,7 @@ def cut_turned_windows(level_image, centres, turns, steps):
     ----------
     level_image : ndarray of shape (H, W, 3), uint8
     centres : ndarray of shape (n, 2), float
-        (row, col), anywhere; border pixels are repeated outside of the image.
+        x, y, anywhere; border pixels are repeated outside of the image.
     turns : ndarray of shape (n,), float
         Radians.
     steps : ndarray of shape (n,), float
@@ -109,10 +109,10 @@ def cut_turned_windows(level_image, centres, turns, steps):
     patches = np.empty((len(centres), PATCH_PX, PATCH_PX, 3), dtype=np.uint8)
     middle = BEFORE_PX + MARGIN_PX
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    for patch, (row, col), along, across in zip(
+    for patch, (x, y), along, across in zip(
         patches, centres, steps * np.cos(turns), steps * np.sin(turns), strict=True
     ):
-        left, top = col - middle * (along - across), row - middle * (along + across)
+        left, top = x - middle * (along - across), y - middle * (along + across)
         to_level = np.array([[along, -across, left], [across, along, top]])
         cv2.warpAffine(image, to_level, (PATCH_PX, PATCH_PX), patch, flags, borderMode=cv2.BORDER_REPLICATE)
     return patches

@@ -1,7 +1,7 @@
 """Gaussian pyramid of a photo: the same picture at scales 2 ** (-i / scales_per_octave) (section 3.3).
 
 Pixel centres lie on integers. The centre of pixel (row, col) of a photo of H x W pixels is therefore
-the point ((row + 0.5) / H, (col + 0.5) / W) of the picture, whatever its number of pixels, and levels
+the point ((col + 0.5) / W, (row + 0.5) / H) of the picture, whatever its number of pixels, and levels
 and photo are converted into one another through that point. Sizes are rounded to whole pixels, so the
 ratio used for a conversion is the ratio of the true sizes, not the nominal scale.
 """
@@ -37,15 +37,20 @@ class Level:
 
     @property
     def ratio(self):
-        """Level pixels per photo pixel along rows and columns, float64 of shape (2,)."""
-        return np.array(self.image.shape[:2]) / np.array(self.photo_shape)
+        """Level pixels per photo pixel in x and in y, float64 of shape (2,)."""
+        return np.array(self.image.shape[1::-1]) / np.array(self.photo_shape[::-1])
+
+    @property
+    def size(self):
+        """Width and height in pixels, int64 of shape (2,): points (x, y) on the level lie below them."""
+        return np.array(self.image.shape[1::-1])
 
     def to_photo(self, points):
-        """Convert points (..., 2), (row, col) in level pixels, to photo pixels, float64."""
+        """Convert points (..., 2), x and y in level pixels, to photo pixels, float64."""
         return (np.asarray(points, dtype=np.float64) + 0.5) / self.ratio - 0.5
 
     def from_photo(self, points):
-        """Convert points (..., 2), (row, col) in photo pixels, to level pixels, float64."""
+        """Convert points (..., 2), x and y in photo pixels, to level pixels, float64."""
         return (np.asarray(points, dtype=np.float64) + 0.5) * self.ratio - 0.5
 
 

@@ -42,7 +42,7 @@ def draw_case(
         The photo, RGB.
     photo : Observed
     place : tuple of float
-        Middle of the picture, (row, col) in pixels of the photo.
+        Middle of the picture, x and y in pixels of the photo.
     size : float
         In pixels of the photo.
     threshold : float
@@ -82,17 +82,17 @@ def crop(image: np.ndarray, place: tuple[float, float], side: float) -> np.ndarr
     ----------
     image : ndarray of shape (H, W, 3), uint8
     place : tuple of float
-        Middle of the square, (row, col) in pixels of the photo, pixel centres on integers.
+        Middle of the square, x and y in pixels of the photo, pixel centres on integers.
     side : float
         In pixels of the photo.
     """
     tile = np.full((SIDE_PX, SIDE_PX, 3), _BEYOND, dtype=np.uint8)
     low = np.array(place) + 0.5 - side / 2  # edges of pixels are integers from here on
-    first, last = np.maximum(low, 0), np.minimum(low + side, image.shape[:2])
-    top, left = np.rint((first - low) * SIDE_PX / side).astype(int).tolist()
-    bottom, right = np.rint((last - low) * SIDE_PX / side).astype(int).tolist()
+    first, last = np.maximum(low, 0), np.minimum(low + side, image.shape[1::-1])
+    left, top = np.rint((first - low) * SIDE_PX / side).astype(int).tolist()
+    right, bottom = np.rint((last - low) * SIDE_PX / side).astype(int).tolist()
     if top < bottom and left < right:
-        box = (*first[::-1].tolist(), *last[::-1].tolist())
+        box = (*first.tolist(), *last.tolist())
         part = Image.fromarray(image).resize((right - left, bottom - top), Image.Resampling.BICUBIC, box=box)
         tile[top:bottom, left:right] = np.asarray(part)
     return tile
@@ -110,7 +110,7 @@ def _draw_annotation(
     cv2.addWeighted(faint, _FAINT, tile, 1 - _FAINT, 0, dst=tile)
     for i in shown:
         colour = ANNOTATED if visible[i] else HIDDEN
-        for arm in ((0, _ARM_PX), (_ARM_PX, 0)):
+        for arm in ((_ARM_PX, 0), (0, _ARM_PX)):
             (first, _), (last, _) = _fixed(points[i] - arm), _fixed(points[i] + arm)
             cv2.line(tile, first, last, colour, 1, cv2.LINE_AA, _SHIFT)
 
@@ -124,10 +124,10 @@ def _draw_detection(
     for width, ink in ((3, (0, 0, 0)), (1, colour)):  # a dark rim: skin is red, too
         cv2.circle(tile, *_fixed(point, _RING_PX), ink, width, cv2.LINE_AA, _SHIFT)
     away = point - crosses
-    down, right = away[np.linalg.norm(away, axis=1).argmin()] >= 0 if len(crosses) else (False, True)
-    row, col = np.rint(point).astype(int).tolist()
-    col += _WORDS_PX if right else -_WORDS_PX - _LETTER_PX * len(words)
-    write_text(tile, words, (col, row + (_WORDS_PX + _LETTER_PX if down else -_WORDS_PX)), colour, 0.4)
+    right, down = away[np.linalg.norm(away, axis=1).argmin()] >= 0 if len(crosses) else (True, False)
+    x, y = np.rint(point).astype(int).tolist()
+    x += _WORDS_PX if right else -_WORDS_PX - _LETTER_PX * len(words)
+    write_text(tile, words, (x, y + (_WORDS_PX + _LETTER_PX if down else -_WORDS_PX)), colour, 0.4)
 
 
 def _in_view(point: np.ndarray) -> bool:
@@ -136,5 +136,5 @@ def _in_view(point: np.ndarray) -> bool:
 
 def _fixed(point: np.ndarray, radius: float = 0.0) -> tuple[tuple[int, int], int]:
     """(x, y) and radius for OpenCV, in parts of a pixel."""
-    row, col = np.rint(point * 2**_SHIFT).astype(int).tolist()
-    return (col, row), round(radius * 2**_SHIFT)
+    x, y = np.rint(point * 2**_SHIFT).astype(int).tolist()
+    return (x, y), round(radius * 2**_SHIFT)

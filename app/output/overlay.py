@@ -96,13 +96,6 @@ def _canvas(image: np.ndarray) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(image.repeat(factor, axis=0).repeat(factor, axis=1)), factor
 
 
-def draw_annotation(canvas: np.ndarray, points: np.ndarray, factor: int = 1) -> None:
-    """Draw annotated points, (n, 2) (row, col), as white crosses on an overlay, in place."""
-    for row, col in points[np.isfinite(points).all(axis=1)]:
-        x, y = round((col + 0.5) * factor - 0.5), round((row + 0.5) * factor - 0.5)
-        cv2.drawMarker(canvas, (x, y), (255, 255, 255), cv2.MARKER_TILTED_CROSS, 9, 1, cv2.LINE_AA)
-
-
 def _circle(
     canvas: np.ndarray, centre: tuple[float, float], radius: float, colour: tuple, dot: bool = True
 ) -> None:

@@ -20,7 +20,7 @@ class Miss:
     photo : int
         Number of the photo.
     place : tuple of float
-        (row, col) in pixels of the photo.
+        x, y in pixels of the photo.
     size : float
         The object's, in pixels of the photo.
     distance : float
@@ -52,7 +52,7 @@ class FalseAlarm:
     photo : int
         Number of the photo.
     place : tuple of float
-        (row, col) in pixels of the photo.
+        x, y in pixels of the photo.
     size : float
         Of the object that the detection would belong to, by its scale, in pixels of the photo.
     distance : float
@@ -86,8 +86,8 @@ def misses(photos: Sequence[Observed], threshold: float, criteria: Criteria) -> 
 
 def _miss(number: int, photo: Observed, point: int, threshold: float) -> Miss:
     """What there is instead of a hit on one of a photo's annotated points."""
-    row, col = photo.targets.points[point].tolist()
-    place, size = (row, col), float(photo.targets.sizes[point])
+    x, y = photo.targets.points[point].tolist()
+    place, size = (x, y), float(photo.targets.sizes[point])
     distance = photo.distances[:, point]
     near = np.flatnonzero(distance <= NEAR)
     if len(near) == 0:
@@ -119,9 +119,9 @@ def false_alarms(
         _, alarms = judge(photo, criteria)
         nearest = photo.distances.min(axis=1, initial=np.inf)
         for i in np.flatnonzero(alarms & (photo.scores >= threshold)).tolist():
-            row, col = photo.positions[i].tolist()
+            x, y = photo.positions[i].tolist()
             size, score = object_px * float(photo.scales[i]), float(photo.scores[i])
-            found.append(FalseAlarm(number, (row, col), size, float(nearest[i]), score, i))
+            found.append(FalseAlarm(number, (x, y), size, float(nearest[i]), score, i))
     return sorted(found, key=lambda alarm: -alarm.score)
 
 

@@ -58,7 +58,7 @@ def read_aflw(path: str | os.PathLike) -> PhotoSet:
             rows.size_stated = int(height), int(width)
         if None not in box:
             x, y, w, h = (float(value) for value in box)
-            rows.boxes[face] = y, x, y + h, x + w
+            rows.boxes[face] = x, y, x + w, y + h
     for face_id, feature_id, x, y in points:
         try:
             if face_id not in owner:
@@ -66,7 +66,7 @@ def read_aflw(path: str | os.PathLike) -> PhotoSet:
             if not 1 <= feature_id <= len(AFLW_21):
                 raise BadRowError(f"feature_id is {feature_id}, expected 1 to {len(AFLW_21)}")
             name, face = owner[face_id]
-            photos[name].add(face, AFLW_21[feature_id - 1], (float(y), float(x)))
+            photos[name].add(face, AFLW_21[feature_id - 1], (float(x), float(y)))
         except (BadRowError, TypeError, ValueError) as error:
             problems.append(f"{path.name} face {face_id}: {error}")
     return make_photo_set(path, path.parent, photos, list(AFLW_21), problems)
@@ -105,7 +105,7 @@ def _add_mat(photos: dict[str, PhotoRows], file: Path) -> None:
     rows.points["0"] = {}
     for keypoint, (x, y) in zip(AFLW_21, points.tolist(), strict=True):
         if x >= 0 and y >= 0:
-            rows.add("0", keypoint, (y, x))
+            rows.add("0", keypoint, (x, y))
 
 
 def _mat_points(file: Path) -> np.ndarray:

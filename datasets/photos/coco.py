@@ -84,24 +84,24 @@ def _add(rows: PhotoRows, annotation: dict[str, Any], scheme: list[str], names: 
         if scheme or known is None:
             raise BadRowError(f"{len(values)} keypoints; its category names {len(scheme)}")
         scheme = list(known)
-    face = str(len(rows.points))
-    rows.points[face] = {}
+    owner = str(len(rows.points))
+    rows.points[owner] = {}
     if box is not None:
-        rows.boxes[face] = box
+        rows.boxes[owner] = box
     names.update(dict.fromkeys(scheme))
     for keypoint, (x, y, visibility) in zip(scheme, values, strict=True):
         if visibility > 0:
-            rows.add(face, keypoint, (float(y), float(x)), visible=visibility > 1)
+            rows.add(owner, keypoint, (float(x), float(y)), visible=visibility > 1)
 
 
 def _box(annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
-    """row0, col0, row1, col1 of x, y, width, height."""
+    """x0, y0, x1, y1 of x, y, width, height."""
     if not annotation.get("bbox"):
         return None
     x, y, width, height = (float(value) for value in annotation["bbox"])
     if not np.isfinite([x, y, width, height]).all() or width < 0 or height < 0:
         raise BadRowError(f"bbox is {annotation['bbox']}, expected x, y, width, height")
-    return y, x, y + height, x + width
+    return x, y, x + width, y + height
 
 
 def format_coco(photos: PhotoSet) -> str:
@@ -118,10 +118,10 @@ def format_coco(photos: PhotoSet) -> str:
         for i in range(len(photo.object_names)):
             known = np.isfinite(photo.points[i]).all(axis=1)
             flat: list[float | int] = []
-            for (row, col), is_known, is_visible in zip(
+            for (x, y), is_known, is_visible in zip(
                 photo.points[i].tolist(), known.tolist(), photo.visible[i].tolist(), strict=True
             ):
-                flat += [col, row, 2 if is_visible else 1] if is_known else [0, 0, 0]
+                flat += [x, y, 2 if is_visible else 1] if is_known else [0, 0, 0]
             _append(document, image_id, photo.boxes[i], keypoints=flat, num_keypoints=int(known.sum()))
         for region in photo.ignore:
             _append(document, image_id, region, iscrowd=1)
@@ -132,7 +132,7 @@ def _append(document: dict[str, Any], image_id: int, box: np.ndarray, **values: 
     annotations = document["annotations"]
     annotation = {"id": len(annotations) + 1, "image_id": image_id, "category_id": 1, "iscrowd": 0, **values}
     if np.isfinite(box).all():
-        row0, col0, row1, col1 = box.tolist()
-        annotation["bbox"] = [col0, row0, col1 - col0, row1 - row0]
-        annotation["area"] = (col1 - col0) * (row1 - row0)
+        x0, y0, x1, y1 = box.tolist()
+        annotation["bbox"] = [x0, y0, x1 - x0, y1 - y0]
+        annotation["area"] = (x1 - x0) * (y1 - y0)
     annotations.append(annotation)

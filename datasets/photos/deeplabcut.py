@@ -82,4 +82,4 @@ def _add(photo: PhotoRows, individual: str, name: str, cells: list[str]) -> None
         x, y = (float(cell) for cell in cells)
     except ValueError:
         raise BadRowError(f"{name} is at {','.join(cells)!r}, expected two numbers") from None
-    photo.add(individual, name, (y, x))
+    photo.add(individual, name, (x, y))

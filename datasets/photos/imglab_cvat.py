@@ -29,19 +29,19 @@ def read_imglab(path: str | os.PathLike) -> PhotoSet:
 
 def _add_imglab_box(rows: PhotoRows, box: ElementTree.Element, names: dict[str, None]) -> None:
     top, left, width, height = (_number(box, name) for name in ("top", "left", "width", "height"))
-    corners = top, left, top + height - 1, left + width - 1
+    corners = left, top, left + width - 1, top + height - 1
     if box.get("ignore") == "1":
         rows.ignore.append(corners)
         return
-    face = str(len(rows.points))
-    rows.points[face] = {}
-    rows.boxes[face] = corners
+    owner = str(len(rows.points))
+    rows.points[owner] = {}
+    rows.boxes[owner] = corners
     for part in box.iterfind("part"):
         keypoint = part.get("name", "")
         if not keypoint:
             raise BadRowError("a part without a name")
         names[keypoint] = None
-        rows.add(face, keypoint, (_number(part, "y"), _number(part, "x")))
+        rows.add(owner, keypoint, (_number(part, "x"), _number(part, "y")))
 
 
 def read_cvat(path: str | os.PathLike) -> PhotoSet:
@@ -68,27 +68,27 @@ def _add_cvat_shape(rows: PhotoRows, shape: ElementTree.Element, names: dict[str
     if shape.tag == "box":
         x0, y0, x1, y1 = (_number(shape, name) for name in ("xtl", "ytl", "xbr", "ybr"))
         if shape.get("label") == "ignore":
-            rows.ignore.append((y0, x0, y1, x1))
+            rows.ignore.append((x0, y0, x1, y1))
         else:
-            face = shape.get("group_id", "0")
-            rows.points.setdefault(face, {})
-            rows.boxes[face] = y0, x0, y1, x1
+            owner = shape.get("group_id", "0")
+            rows.points.setdefault(owner, {})
+            rows.boxes[owner] = x0, y0, x1, y1
     elif shape.tag == "points":
         _add_cvat_point(rows, shape.get("group_id", "0"), shape, names)
     elif shape.tag == "skeleton":
-        face = f"skeleton {sum(name.startswith('skeleton') for name in rows.points)}"
-        rows.points[face] = {}
+        owner = f"skeleton {sum(name.startswith('skeleton') for name in rows.points)}"
+        rows.points[owner] = {}
         for point in shape.iterfind("points"):
-            _add_cvat_point(rows, face, point, names)
+            _add_cvat_point(rows, owner, point, names)
 
 
-def _add_cvat_point(rows: PhotoRows, face: str, point: ElementTree.Element, names: dict[str, None]) -> None:
+def _add_cvat_point(rows: PhotoRows, owner: str, point: ElementTree.Element, names: dict[str, None]) -> None:
     keypoint = point.get("label", "")
     names[keypoint] = None
     if point.get("outside") == "1":
         return
     for x, y in _pairs(point.get("points", "")):
-        rows.add(face, keypoint, (y, x), visible=point.get("occluded") != "1")
+        rows.add(owner, keypoint, (x, y), visible=point.get("occluded") != "1")
 
 
 def _pairs(text: str) -> Iterator[tuple[float, float]]:

@@ -99,11 +99,11 @@ def _number(row: dict[str, str], column: str) -> float:
 
 
 def _box(row: dict[str, str]) -> tuple[float, float, float, float]:
-    """row0, col0, row1, col1 of a row's x0, y0, x1, y1."""
+    """x0, y0, x1, y1 of a row."""
     x0, y0, x1, y1 = (_number(row, column) for column in BOX_COLUMNS)
     if x1 < x0 or y1 < y0:
         raise BadRowError(f"box {x0:g},{y0:g},{x1:g},{y1:g} ends before it begins")
-    return y0, x0, y1, x1
+    return x0, y0, x1, y1
 
 
 def _name(row: dict[str, str], column: str, default: str = "") -> str:
@@ -118,7 +118,7 @@ def _read_points(path: Path, photos: dict[str, PhotoRows], problems: list[str]) 
     for where, row in _rows(path, ("image", "keypoint", "x", "y")):
         try:
             image, face, keypoint = _name(row, "image"), _name(row, "face", "0"), _name(row, "keypoint")
-            point = _number(row, "y"), _number(row, "x")
+            point = _number(row, "x"), _number(row, "y")
             visible = _visible(row)
             photos.setdefault(image, PhotoRows()).add(face, keypoint, point, visible=visible)
         except BadRowError as error:
@@ -193,25 +193,23 @@ def write_keypoints(photos: PhotoSet, path: str | os.PathLike) -> None:
         folder / KEYPOINTS_FILE,
         ("image", "face", "keypoint", "x", "y", "visible"),
         (
-            [photo.name, face, keypoint, col, row, int(seen)]
+            [photo.name, face, keypoint, x, y, int(seen)]
             for photo in photos
             for face, points, visible in zip(photo.object_names, photo.points, photo.visible, strict=True)
-            for keypoint, (row, col), seen in zip(
-                photos.keypoint_names, points.tolist(), visible, strict=True
-            )
-            if math.isfinite(row) and math.isfinite(col)
+            for keypoint, (x, y), seen in zip(photos.keypoint_names, points.tolist(), visible, strict=True)
+            if math.isfinite(x) and math.isfinite(y)
         ),
     )
     _write(
         folder / "faces.csv",
         ("image", "face", *BOX_COLUMNS, "eye_distance"),
         (
-            [photo.name, face, *_cells([box[1], box[0], box[3], box[2], size])]
+            [photo.name, face, *_cells([*box, size])]
             for photo in photos
             for face, box, size in zip(photo.object_names, photo.boxes, photo.sizes, strict=True)
         ),
     )
-    regions = ([photo.name, b[1], b[0], b[3], b[2]] for photo in photos for b in photo.ignore.tolist())
+    regions = ([photo.name, *box] for photo in photos for box in photo.ignore.tolist())
     _write(folder / "ignore.csv", ("image", *BOX_COLUMNS), regions)
 
 

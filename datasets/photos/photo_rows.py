@@ -18,16 +18,16 @@ class BadRowError(ValueError):
 
 @dataclass
 class PhotoRows:
-    """What the annotation says about one photo, in (row, col).
+    """What the annotation says about one photo, in pixels (x, y).
 
     Attributes
     ----------
-    points : dict of object to dict of keypoint to (row, col)
+    points : dict of object to dict of keypoint to (x, y)
     visible : dict of (object, keypoint) to bool
         Of every point.
-    boxes : dict of object to (row0, col0, row1, col1)
+    boxes : dict of object to (x0, y0, x1, y1)
     sizes : dict of object to float
-    ignore : list of (row0, col0, row1, col1)
+    ignore : list of (x0, y0, x1, y1)
     size_stated : (height, width) or None
         That the photo must have.
     """
@@ -39,7 +39,7 @@ class PhotoRows:
     ignore: list[tuple[float, ...]] = field(default_factory=list)
     size_stated: tuple[int, int] | None = None
 
-    def add(self, face: str, keypoint: str, point: tuple[float, float], *, visible: bool = True) -> None:
+    def add(self, owner: str, keypoint: str, point: tuple[float, float], *, visible: bool = True) -> None:
         """Add a keypoint of an object.
 
         Raises
@@ -48,18 +48,18 @@ class PhotoRows:
             If it is there already, or its position is not finite.
         """
         if not all(math.isfinite(value) for value in point):
-            raise BadRowError(f"{keypoint} of face {face} is at {point}, expected finite numbers")
-        points = self.points.setdefault(face, {})
+            raise BadRowError(f"{keypoint} of object {owner} is at {point}, expected finite numbers")
+        points = self.points.setdefault(owner, {})
         if keypoint in points:
-            raise BadRowError(f"{keypoint} of face {face} is there twice; the first counts")
+            raise BadRowError(f"{keypoint} of object {owner} is there twice; the first counts")
         points[keypoint] = point
-        self.visible[face, keypoint] = visible
+        self.visible[owner, keypoint] = visible
 
 
 def read_files(
     folder: Path, ending: str, add: Callable[[dict[str, PhotoRows], Path], None], names: list[str]
 ) -> PhotoSet:
-    """Read a folder of annotation files, one a photo or a face, which also holds the photos.
+    """Read a folder of annotation files, one a photo or an object, which also holds the photos.
 
     Parameters
     ----------
@@ -138,15 +138,15 @@ def _make_photo(name: str, path: Path, rows: PhotoRows, names: list[str], proble
     objects = list(rows.points)
     points = np.full((len(objects), len(names), 2), np.nan)
     visible = np.zeros((len(objects), len(names)), dtype=bool)
-    for i, face in enumerate(objects):
-        for keypoint, (r, c) in rows.points[face].items():
+    for i, owner in enumerate(objects):
+        for keypoint, (x, y) in rows.points[owner].items():
             j = names.index(keypoint)
-            points[i, j] = r, c
-            inside = -0.5 <= r < height - 0.5 and -0.5 <= c < width - 0.5
-            visible[i, j] = rows.visible[face, keypoint] and inside
-            if rows.visible[face, keypoint] and not inside:
+            points[i, j] = x, y
+            inside = -0.5 <= x < width - 0.5 and -0.5 <= y < height - 0.5
+            visible[i, j] = rows.visible[owner, keypoint] and inside
+            if rows.visible[owner, keypoint] and not inside:
                 problems.append(
-                    f"{name}: {keypoint} of face {face} at x={c:g}, y={r:g} lies outside the photo "
+                    f"{name}: {keypoint} of object {owner} at x={x:g}, y={y:g} lies outside the photo "
                     f"({width} x {height}); taken as hidden"
                 )
     nowhere = (math.nan,) * 4
@@ -156,7 +156,7 @@ def _make_photo(name: str, path: Path, rows: PhotoRows, names: list[str], proble
         object_names=tuple(objects),
         points=points,
         visible=visible,
-        sizes=np.array([rows.sizes.get(face, math.nan) for face in objects], dtype=np.float64),
-        boxes=np.array([rows.boxes.get(face, nowhere) for face in objects]).reshape(-1, 4),
+        sizes=np.array([rows.sizes.get(owner, math.nan) for owner in objects], dtype=np.float64),
+        boxes=np.array([rows.boxes.get(owner, nowhere) for owner in objects]).reshape(-1, 4),
         ignore=np.array(rows.ignore, dtype=np.float64).reshape(-1, 4),
     )

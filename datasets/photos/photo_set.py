@@ -16,7 +16,7 @@ EYES = ("left_eye_center", "right_eye_center")
 class Photo:
     """One photo with its annotated objects (faces, bottles, wings).
 
-    All coordinates are (row, col) in pixels of the photo as a viewer shows it, pixel centres on
+    All coordinates are (x, y) in pixels of the photo as a viewer shows it, pixel centres on
     integers. The first axis of `points`, `visible`, `sizes` and `boxes` counts the objects, the
     second of `points` and `visible` the keypoint names of the set.
 
@@ -34,7 +34,7 @@ class Photo:
     sizes : ndarray of shape (n_objects,), float64
         Size in pixels as the annotation states it (the eye distance of faces), NaN if it does not.
     boxes : ndarray of shape (n_objects, 4), float64
-        row0, col0, row1, col1, both ends inside; NaN if unknown.
+        x0, y0, x1, y1, both ends inside; NaN if unknown.
     ignore : ndarray of shape (n_regions, 4), float64
         Regions, as boxes, with objects that nobody annotated: neither negatives nor false alarms
         are taken from them.
@@ -198,7 +198,7 @@ def object_boxes(photo: Photo) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_objects, 4), float64
-        row0, col0, row1, col1; NaN for an object without box and points.
+        x0, y0, x1, y1; NaN for an object without box and points.
     """
     boxes = photo.boxes.copy()
     for i, points in enumerate(photo.points):

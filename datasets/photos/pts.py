@@ -45,9 +45,9 @@ def _add_pts(available: dict[str, str], photos: dict[str, PhotoRows], file: Path
     rows = photos.setdefault(available[stem], PhotoRows())
     face = str(len(rows.points))
     for keypoint, (x, y) in from_68(points).items():
-        rows.add(face, keypoint, (float(y), float(x)))
+        rows.add(face, keypoint, (float(x), float(y)))
     (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
-    rows.boxes[face] = float(y0), float(x0), float(y1), float(x1)
+    rows.boxes[face] = float(x0), float(y0), float(x1), float(y1)
 
 
 def _photos_by_stem(folder: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ that is trained on the former has not seen a pixel of the latter, though it has 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 from skimage import data
 from skimage.draw import polygon2mask
@@ -17,15 +18,15 @@ from skimage.transform import SimilarityTransform, warp
 from ...features.errors import ParameterError
 from .photo_set import Photo, PhotoSet
 
-# Read off the portrait by eye, (row, col); left and right are the viewer's.
+# Read off the portrait by eye, (x, y); left and right are the viewer's.
 ASTRONAUT_POINTS = {
-    "left_eye_center": (100.2, 201.6),
-    "right_eye_center": (103.0, 247.6),
-    "left_nose": (129.6, 215.2),
-    "right_nose": (131.2, 233.6),
-    "left_mouth_corner": (140.2, 204.6),
-    "right_mouth_corner": (141.2, 243.0),
-    "chin": (177.6, 221.6),
+    "left_eye_center": (201.6, 100.2),
+    "right_eye_center": (247.6, 103.0),
+    "left_nose": (215.2, 129.6),
+    "right_nose": (233.6, 131.2),
+    "left_mouth_corner": (204.6, 140.2),
+    "right_mouth_corner": (243.0, 141.2),
+    "chin": (221.6, 177.6),
 }
 KEYPOINT_NAMES = tuple(ASTRONAUT_POINTS)
 _MIRRORED_NAME = {
@@ -39,7 +40,7 @@ _HEAD_OUTLINE = [
     (182, 133), (185, 152), (196, 166), (210, 177), (224, 180), (240, 176), (252, 166), (260, 152),
     (267, 137), (275, 135), (283, 125), (295, 108), (302, 88), (298, 66), (288, 41), (270, 26), (250, 17),
 ]  # fmt: skip
-_HEAD_BOX = (8, 148, 190, 308)  # row0, col0, row1, col1 of the cut-out, ends outside
+_HEAD_BOX = (148, 8, 308, 190)  # x0, y0, x1, y1 of the cut-out, ends outside
 _FEATHER_PX = 1.5
 
 BACKGROUNDS = {
@@ -52,7 +53,7 @@ _MAX_TILT_DEG = 15.0
 
 @dataclass(frozen=True)
 class _Head:
-    """The cut-out head: pixels and mask in [0, 1], and its keypoints in (row, col) of the cut-out."""
+    """The cut-out head: pixels and mask in [0, 1], and its keypoints in (x, y) of the cut-out."""
 
     pixels: np.ndarray
     mask: np.ndarray
@@ -112,7 +113,7 @@ def make_sample_photos(
 def load_astronaut() -> Photo:
     """Return scikit-image's portrait of an astronaut, untouched, with the keypoints of its one face."""
     points = np.array([list(ASTRONAUT_POINTS.values())])
-    outline = np.array(_HEAD_OUTLINE, dtype=np.float64)[:, ::-1]
+    outline = np.array(_HEAD_OUTLINE, dtype=np.float64)
     return Photo(
         name="astronaut",
         source=data.astronaut(),
@@ -127,11 +128,11 @@ def load_astronaut() -> Photo:
 def _cut_out_head() -> _Head:
     portrait = load_astronaut()
     pixels = portrait.read() / 255.0
-    outline = np.array(_HEAD_OUTLINE, dtype=np.float64)[:, ::-1]
+    outline = np.array([(y, x) for x, y in _HEAD_OUTLINE], dtype=np.float64)
     mask = gaussian_filter(polygon2mask(pixels.shape[:2], outline).astype(np.float64), _FEATHER_PX)
-    row0, col0, row1, col1 = _HEAD_BOX
-    inside = slice(row0, row1), slice(col0, col1)
-    return _Head(pixels[inside], mask[inside], portrait.points[0] - (row0, col0))
+    x0, y0, x1, y1 = _HEAD_BOX
+    inside = slice(y0, y1), slice(x0, x1)
+    return _Head(pixels[inside], mask[inside], portrait.points[0] - (x0, y0))
 
 
 def _load_background(name: str) -> np.ndarray:
@@ -147,21 +148,21 @@ def _cut_background(picture: np.ndarray, shape: tuple[int, int], rng: np.random.
     room = np.array(picture.shape[:2]) / shape
     reduction = rng.uniform(min(0.6, room.min()), min(2.0, room.min()))
     extent = np.array(shape) * reduction
-    corner = rng.uniform(0, 1, size=2) * np.maximum(np.array(picture.shape[:2]) - extent, 0)
+    top, left = rng.uniform(0, 1, size=2) * np.maximum(np.array(picture.shape[:2]) - extent, 0)
     if rng.random() < 0.5:
         picture = picture[:, ::-1]
-    return _resample(picture, reduction, 0.0, corner, shape)
+    return _resample(picture, reduction, 0.0, (left, top), shape)
 
 
 def _resample(
-    picture: np.ndarray, reduction: float, angle: float, corner: np.ndarray, shape: tuple[int, int]
+    picture: np.ndarray, reduction: float, angle: float, corner: ArrayLike, shape: tuple[int, int]
 ) -> np.ndarray:
-    """Picture seen through a frame of `shape` at (row, col) `corner`, turned and reduced, not aliased."""
+    """Picture seen through a frame of `shape` at `corner` (x, y), turned and reduced, not aliased."""
     smooth = picture
     if reduction > 1:
         sigma = 0.5 * np.sqrt(reduction**2 - 1)
         smooth = gaussian_filter(picture, (sigma, sigma) + (0,) * (picture.ndim - 2))
-    frame_to_picture = SimilarityTransform(scale=reduction, rotation=angle, translation=corner[::-1])
+    frame_to_picture = SimilarityTransform(scale=reduction, rotation=angle, translation=corner)
     return warp(
         smooth, frame_to_picture, output_shape=shape, order=1, mode="reflect" if angle == 0 else "constant"
     )
@@ -188,8 +189,8 @@ def _compose(
         row, col = place
         part = canvas[row : row + mask.shape[0], col : col + mask.shape[1]]
         part += mask[..., None] * (pixels - part)
-        points.append(face_points + place)
-        boxes.append(np.array([row, col, row + mask.shape[0] - 1, col + mask.shape[1] - 1], dtype=np.float64))
+        points.append(face_points + np.array([col, row]))
+        boxes.append(np.array([col, row, col + mask.shape[1] - 1, row + mask.shape[0] - 1], dtype=np.float64))
     canvas = canvas + rng.normal(0, rng.uniform(0.0, 0.015), size=canvas.shape)
     all_points = np.array(points).reshape(-1, len(KEYPOINT_NAMES), 2)
     return Photo(
@@ -206,7 +207,7 @@ def _compose(
 def _pose_head(
     head: _Head, eye_distances: tuple[float, float], rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A random view of the head: pixels, mask and keypoints (row, col) of its own small frame."""
+    """A random view of the head: pixels, mask and keypoints (x, y) of its own small frame."""
     low, high = eye_distances
     eye_distance = low * (high / low) ** rng.random()
     reduction = head.eye_distance / eye_distance
@@ -216,18 +217,15 @@ def _pose_head(
     frame = (int(np.ceil(turned[0])), int(np.ceil(turned[1])))
     # the frame's centre looks at the cut-out's centre
     forward = SimilarityTransform(scale=reduction, rotation=angle)
-    centre_xy = (np.array(frame[::-1]) - 1) / 2
-    corner_xy = (np.array(head.mask.shape[::-1]) - 1) / 2 - forward(centre_xy)[0]
+    centre = (np.array(frame[::-1]) - 1) / 2
+    corner = (np.array(head.mask.shape[::-1]) - 1) / 2 - forward(centre)[0]
     layers = np.dstack([head.pixels, head.mask])
-    view = _resample(layers, reduction, angle, corner_xy[::-1], frame)
-    points = SimilarityTransform(scale=reduction, rotation=angle, translation=corner_xy).inverse(
-        head.points[:, ::-1]
-    )
-    points = points[:, ::-1]
+    view = _resample(layers, reduction, angle, corner, frame)
+    points = SimilarityTransform(scale=reduction, rotation=angle, translation=corner).inverse(head.points)
     pixels, mask = view[..., :3], view[..., 3]
     if rng.random() < 0.5:
         pixels, mask = pixels[:, ::-1], mask[:, ::-1]
-        points = np.column_stack([points[:, 0], frame[1] - 1 - points[:, 1]])[_MIRROR]
+        points = np.column_stack([frame[1] - 1 - points[:, 0], points[:, 1]])[_MIRROR]
     return _relight(pixels, rng), mask, points
 
 
@@ -240,14 +238,14 @@ def _relight(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def _free_place(
     size: tuple[int, ...], canvas: tuple[int, ...], taken: list[np.ndarray], rng: np.random.Generator
 ) -> tuple[int, int] | None:
-    """Upper left corner for a frame that touches none of the taken boxes, or None."""
+    """Row and column of the upper left corner of a frame that touches none of the taken boxes, or None."""
     room = canvas[0] - size[0], canvas[1] - size[1]
     if min(room) < 0:
         return None
     for _ in range(20):
         row, col = int(rng.integers(room[0] + 1)), int(rng.integers(room[1] + 1))
         if all(
-            row > box[2] or box[0] > row + size[0] - 1 or col > box[3] or box[1] > col + size[1] - 1
+            col > box[2] or box[0] > col + size[1] - 1 or row > box[3] or box[1] > row + size[0] - 1
             for box in taken
         ):
             return row, col

@@ -244,7 +244,7 @@ class KeypointDetector:
             x, y, scale, score = _photo_columns(levels, windows)
             x, y, scale, score = suppress(x, y, scale, score, WINDOW_PX, self.suppression)
             if refiners:
-                y, x = refine(np.stack([y, x], axis=1), scale, levels, refiners[len(parts)]).T
+                x, y = refine(np.stack([x, y], axis=1), scale, levels, refiners[len(parts)]).T
             parts.append(make_detections(x, y, scale, score, classifier.keypoint))
         return join_detections(parts)
 
@@ -309,7 +309,7 @@ def _photo_columns(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray
     """x, y, scale and score of windows, (4, n) float64 in photo pixels."""
     ratios = np.array([level.ratio for level in levels])
     ratio = ratios[windows.level]
-    y, x = (np.stack([windows.row, windows.col]) + 0.5) / ratio.T - 0.5
+    x, y = (np.stack([windows.col, windows.row]) + 0.5) / ratio.T - 0.5
     return np.stack([x, y, 1 / np.sqrt(np.prod(ratio, axis=1)), windows.score.astype(np.float64)])
 
 

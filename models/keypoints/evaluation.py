@@ -85,7 +85,7 @@ class Observed:
     Attributes
     ----------
     positions : ndarray of shape (n_detections, 2), float64
-        (row, col) in pixels of the photo.
+        x, y in pixels of the photo.
     scores : ndarray of shape (n_detections,), float64
     scales : ndarray of shape (n_detections,), float64
         Pixels of the photo per pixel of the detector's window.
@@ -110,7 +110,7 @@ class Observed:
 def observed(detections: Detections, keypoint: str, targets: KeypointTargets) -> Observed:
     """Put one keypoint's detections in a photo beside its annotation."""
     mine = detections[detections.keypoint == keypoint]
-    return Observed(np.stack([mine.y, mine.x], axis=1), mine.score, mine.scale, targets)
+    return Observed(np.stack([mine.x, mine.y], axis=1), mine.score, mine.scale, targets)
 
 
 def precision_recall(photos: Iterable[Observed], criteria: Criteria = Criteria()) -> PrecisionRecall:
@@ -154,7 +154,7 @@ def judge(photo: Observed, criteria: Criteria) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inside_regions(positions: np.ndarray, regions: np.ndarray) -> np.ndarray:
-    """Which positions lie in any of the regions (row0, col0, row1, col1)."""
+    """Which positions lie in any of the regions (x0, y0, x1, y1)."""
     points = positions[:, None]
     inside = (points >= regions[None, :, :2]) & (points <= regions[None, :, 2:])
     return np.any(np.all(inside, axis=2), axis=1)

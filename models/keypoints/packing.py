@@ -85,8 +85,9 @@ def pack_refiners(refiners: Sequence[OffsetRegressor]) -> dict[str, np.ndarray]:
         "offset_descriptors": np.concatenate([r.pool.descriptors for r in refiners]),
         "offset_low": np.concatenate([r.low for r in refiners]),
         "offset_high": np.concatenate([r.high for r in refiners]),
-        "offset_knots": np.concatenate([r.knots for r in refiners], axis=1),
-        "offset_intercepts": np.stack([r.intercept for r in refiners]).astype(np.float64),
+        # files have y before x
+        "offset_knots": np.concatenate([r.knots[::-1] for r in refiners], axis=1),
+        "offset_intercepts": np.stack([r.intercept[::-1] for r in refiners]).astype(np.float64),
         "offset_counts": np.array([len(r.pool) for r in refiners], dtype=np.int64),
     }
 
@@ -107,7 +108,7 @@ def unpack_refiners(file: ModelFile, n_keypoints: int) -> tuple[OffsetRegressor,
     for end, count, intercept in zip(np.cumsum(counts).tolist(), counts.tolist(), intercepts, strict=True):
         part = slice(end - count, end)
         pool = WindowPool.from_descriptors(descriptors[part])
-        refiners.append(OffsetRegressor(pool, low[part], high[part], knots[:, part], intercept))
+        refiners.append(OffsetRegressor(pool, low[part], high[part], knots[::-1, part], intercept[::-1]))
     return tuple(refiners)
 
 

@@ -1,9 +1,9 @@
 """Where exactly a keypoint is: a regression of its offset from the pixels of a window near it.
 
 A classifier says that a keypoint is near the middle of a window, on whole pixels of a coarse level. Two
-sums of piecewise linear responses to the same kind of features, fitted by annealing, say how far down and
-right of the middle it is. The windows around a detection vote; their median is the refined place, and the
-vote is held again from there. This step is our addition: the paper asks for 5 % of the inter-eye
+sums of piecewise linear responses to the same kind of features, fitted by annealing, say how far right of
+the middle and below it that is. The windows around a detection vote; their median is the refined place,
+and the vote is held again from there. This step is our addition: the paper asks for 5 % of the inter-eye
 distance, which is one or two pixels of the levels that detectors see.
 """
 
@@ -37,7 +37,7 @@ class OffsetRegressor:
     low, high : ndarray of shape (k,), float32
         Range of each feature on the training windows; values outside clamp.
     knots : ndarray of shape (2, k, n_bins + 1), float32
-        Responses, in pixels of the window, to each feature at the ends of its bins; rows, then columns.
+        Responses, in pixels of the window, to each feature at the ends of its bins; of x, then of y.
     intercept : ndarray of shape (2,), float64
     """
 
@@ -65,7 +65,7 @@ class OffsetRegressor:
         return np.stack([response_tables(knots) for knots in self.knots]).astype(np.float32)
 
     def offsets(self, patches: np.ndarray) -> np.ndarray:
-        """Return (rows, columns) from the centre pixel of each stored window to the keypoint.
+        """Return (x, y) from the centre pixel of each stored window to the keypoint.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ def refine(
     Parameters
     ----------
     points : ndarray of shape (n, 2), float64
-        (row, col) in pixels of the photo.
+        x, y in pixels of the photo.
     scales : ndarray of shape (n,), float64
         Pixels of the photo per pixel of the window.
     levels : sequence of Level
@@ -118,14 +118,13 @@ def _vote(
     steps = np.stack(np.meshgrid(around, around, indexing="ij"), axis=-1).reshape(-1, 2)
     voters, patches, origins, ratios = [], [], [], []
     for index, level in enumerate(levels):
-        mine = np.flatnonzero(np.abs(nearest - index) <= _LEVELS_AROUND)
-        if not len(mine):
+        near = np.flatnonzero(np.abs(nearest - index) <= _LEVELS_AROUND)
+        if not len(near):
             continue
-        last = np.array(level.image.shape[:2]) - 1
-        centres = np.rint(level.from_photo(points[mine])).astype(np.int64)[:, None] + steps
-        centres = np.clip(centres, 0, last).reshape(-1, 2)
-        voters.append(np.repeat(mine, len(steps)))
-        patches.append(cut_windows(level.image, centres[:, 0], centres[:, 1]))
+        centres = np.rint(level.from_photo(points[near])).astype(np.int64)[:, None] + steps
+        centres = np.clip(centres, 0, level.size - 1).reshape(-1, 2)
+        voters.append(np.repeat(near, len(steps)))
+        patches.append(cut_windows(level.image, centres[:, 1], centres[:, 0]))
         origins.append(level.to_photo(centres))
         ratios.append(np.broadcast_to(level.ratio, centres.shape))
     seen = regressor.offsets(np.concatenate(patches)) / np.concatenate(ratios) + np.concatenate(origins)

@@ -57,8 +57,8 @@ def photo_folder(tmp_path_factory):
         for photo in make_sample_photos(5, shape=(200, 220), max_faces=1):
             Image.fromarray(photo.read()).save(folder / "images" / f"{photo.name}.png")
             for face, points in zip(photo.object_names, photo.points, strict=True):
-                for name, (row, col) in zip(KEYPOINT_NAMES, points, strict=True):
-                    writer.writerow([f"{photo.name}.png", face, name, col, row])
+                for name, (x, y) in zip(KEYPOINT_NAMES, points, strict=True):
+                    writer.writerow([f"{photo.name}.png", face, name, x, y])
     return folder
 
 

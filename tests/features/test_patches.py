@@ -83,14 +83,14 @@ def image(rng):
 
 def test_turned_windows_that_are_upright_are_the_windows(image):
     rows, cols = np.array([20, 3, 0]), np.array([25, 10, 30])
-    centres = np.stack([rows, cols], axis=1).astype(float)
+    centres = np.stack([cols, rows], axis=1).astype(float)
     turned = cut_turned_windows(image, centres, np.zeros(3), np.ones(3))
     np.testing.assert_array_equal(turned, cut_windows(image, rows, cols))
 
 
 def test_turned_windows_follow_a_quarter_turn(image):
     """Right in the patch is down in the picture, down in the patch is left."""
-    patch = cut_turned_windows(image, np.array([[20.0, 25.0]]), np.array([np.pi / 2]), np.ones(1))[0]
+    patch = cut_turned_windows(image, np.array([[25.0, 20.0]]), np.array([np.pi / 2]), np.ones(1))[0]
     for r, c in ((13, 13), (13, 17), (9, 13), (5, 20)):
         expected = image[20 + (c - 13), 25 - (r - 13)].astype(int)
         assert np.abs(patch[r, c].astype(int) - expected).max() <= 1  # cosines of a quarter turn are not 0
@@ -99,7 +99,7 @@ def test_turned_windows_follow_a_quarter_turn(image):
 def test_turned_windows_stretch_and_lie_between_pixels():
     rows, cols = np.mgrid[:80, :90]
     slope = np.repeat((2 * rows + cols)[..., None], 3, axis=2).astype(np.uint8)
-    patch = cut_turned_windows(slope, np.array([[30.5, 40.25]]), np.zeros(1), np.array([0.5]))[0, ..., 0]
+    patch = cut_turned_windows(slope, np.array([[40.25, 30.5]]), np.zeros(1), np.array([0.5]))[0, ..., 0]
     r, c = np.mgrid[:26, :26]
     expected = 2 * (30.5 + 0.5 * (r - 13)) + 40.25 + 0.5 * (c - 13)
     assert np.abs(patch - expected).max() <= 0.6

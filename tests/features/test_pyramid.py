@@ -7,16 +7,16 @@ from annealed.features.pyramid import gaussian_pyramid
 
 
 def blob(shape, centre, sigma=6.0):
-    """A bright Gaussian spot on black, its centre at (row, col)."""
+    """A bright Gaussian spot on black, its centre at (x, y)."""
     r, c = np.mgrid[: shape[0], : shape[1]]
-    spot = 250 * np.exp(-((r - centre[0]) ** 2 + (c - centre[1]) ** 2) / (2 * sigma**2))
+    spot = 250 * np.exp(-((c - centre[0]) ** 2 + (r - centre[1]) ** 2) / (2 * sigma**2))
     return np.repeat(np.rint(spot).astype(np.uint8)[..., None], 3, axis=2)
 
 
 def centroid(image):
     weights = image[..., 0].astype(float)
     r, c = np.indices(weights.shape)
-    return np.array([(r * weights).sum(), (c * weights).sum()]) / weights.sum()
+    return np.array([(c * weights).sum(), (r * weights).sum()]) / weights.sum()
 
 
 def test_levels_scales_and_sizes():
@@ -61,10 +61,10 @@ def test_points_convert_there_and_back(rng):
 
 def test_corners_of_the_picture_stay_corners():
     photo = np.zeros((90, 121, 3), np.uint8)
-    corners = np.array([[-0.5, -0.5], [89.5, 120.5]])
+    corners = np.array([[-0.5, -0.5], [120.5, 89.5]])
     for level in gaussian_pyramid(photo, max_scale=2):
         height, width = level.image.shape[:2]
-        expected = [[-0.5, -0.5], [height - 0.5, width - 0.5]]
+        expected = [[-0.5, -0.5], [width - 0.5, height - 0.5]]
         np.testing.assert_allclose(level.from_photo(corners), expected, atol=1e-9)
 
 

@@ -205,7 +205,7 @@ def upright_windows(
     for number in np.unique(nearest).tolist():
         mine, level = np.flatnonzero(nearest == number), levels[number]
         step = np.sqrt(np.prod(level.ratio)) / wanted[mine]
-        centres = level.from_photo(points[mine, :, ::-1])
+        centres = level.from_photo(points[mine])
         for k in range(n_keypoints):
             patches[k, mine] = cut_turned_windows(level.image, centres[:, k], poses[mine, ROLL], step)
     return patches

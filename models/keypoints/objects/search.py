@@ -106,7 +106,7 @@ def _aligned(
     score = np.full(points.shape[:2], -np.inf)
     octaves = np.zeros(points.shape[:2])
     for k, classifier in enumerate(classifiers):
-        face, level, row, col = _windows_near(points[:, k, ::-1], sizes, levels, object_px, SEE_RADIUS)
+        face, level, row, col = _windows_near(points[:, k], sizes, levels, object_px, SEE_RADIUS)
         if not len(face):
             continue
         seen, _, scale = _scores_at(levels, level, row, col, classifier)
@@ -167,11 +167,11 @@ def _look_again(
     missing = np.flatnonzero(~evidence.found[:, k])
     places = project(poses[missing], model.shape.points)[:, k]
     sizes = np.exp(poses[missing, LOG_SIZE])
-    face, level, row, col = _windows_near(places[:, ::-1], sizes, levels, object_px, LOOK_RADIUS)
+    face, level, row, col = _windows_near(places, sizes, levels, object_px, LOOK_RADIUS)
     if not len(face):
         return
     score, points, scale = _scores_at(levels, level, row, col, classifier)
-    offset = points - places[face, ::-1]
+    offset = points - places[face]
     distance = np.sum(offset**2, axis=1) / (sizes[face] * model.spread[k]) ** 2
     value = worth(score, distance)
     value[score < LOOK_FLOOR] = -np.inf
@@ -183,7 +183,7 @@ def _look_again(
         reach = suppression.refine_radius * WINDOW_PX * scale[best]
         near = mine[np.sum((points[mine] - points[best]) ** 2, axis=1) <= reach**2]
         weight = np.exp(suppression.sharpness * (score[near] - score[near].max()))
-        evidence.points[missing[i], k] = np.average(points[near], axis=0, weights=weight)[::-1]
+        evidence.points[missing[i], k] = np.average(points[near], axis=0, weights=weight)
         evidence.found[missing[i], k] = True
         evidence.score[missing[i], k] = score[best]
         evidence.octaves[missing[i], k] = np.log2(scale[best] * object_px / sizes[i])
@@ -200,14 +200,13 @@ def _refine_found(
     """Move keypoint k of all faces that have it to the exact place."""
     found = np.flatnonzero(evidence.found[:, k])
     scales = np.exp(poses[found, LOG_SIZE]) / object_px
-    points = refine(evidence.points[found, k, ::-1], scales, levels, refiner)
-    evidence.points[found, k] = points[:, ::-1]
+    evidence.points[found, k] = refine(evidence.points[found, k], scales, levels, refiner)
 
 
 def _windows_near(
     places: np.ndarray, sizes: np.ndarray, levels: Sequence[Level], object_px: float, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Face, level, row and column of the windows on matching levels around places (n, 2), (row, col).
+    """Face, level, row and column of the windows on matching levels around places (n, 2), x and y.
 
     They lie within `reach` sizes; the nearest one always does.
     """
@@ -218,11 +217,11 @@ def _windows_near(
         for i in np.flatnonzero(fits).tolist():
             centre, radius = level.from_photo(places[i]), max(reach * sizes[i] * ratio, np.sqrt(0.5))
             low = np.maximum(np.ceil(centre - radius), 0).astype(np.int64)
-            high = np.minimum(np.floor(centre + radius), np.array(level.image.shape[:2]) - 1).astype(np.int64)
+            high = np.minimum(np.floor(centre + radius), level.size - 1).astype(np.int64)
             if (low > high).any():
                 continue
-            rows, cols = np.mgrid[low[0] : high[0] + 1, low[1] : high[1] + 1].reshape(2, -1)
-            inside = (rows - centre[0]) ** 2 + (cols - centre[1]) ** 2 <= radius**2
+            rows, cols = np.mgrid[low[1] : high[1] + 1, low[0] : high[0] + 1].reshape(2, -1)
+            inside = (cols - centre[0]) ** 2 + (rows - centre[1]) ** 2 <= radius**2
             rows, cols = rows[inside], cols[inside]
             found.append(np.stack([np.full(len(rows), i), np.full(len(rows), number), rows, cols]))
     face, level, row, col = np.concatenate(found, axis=1)
@@ -236,12 +235,12 @@ def _scores_at(
     col: np.ndarray,
     classifier: KeypointClassifier,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Exact scores of windows, their places (n, 2), (row, col) of the photo, and their scales."""
+    """Exact scores of windows, their places (n, 2) in the photo, x and y, and their scales."""
     patches = np.empty((len(level), WINDOW_PX + 2, WINDOW_PX + 2, 3), dtype=np.uint8)
     points, scale = np.empty((len(level), 2)), np.empty(len(level))
     for number in np.unique(level).tolist():
         mine = level == number
         patches[mine] = cut_windows(levels[number].image, row[mine], col[mine])
-        points[mine] = levels[number].to_photo(np.stack([row[mine], col[mine]], axis=1))
+        points[mine] = levels[number].to_photo(np.stack([col[mine], row[mine]], axis=1))
         scale[mine] = 1 / np.sqrt(np.prod(levels[number].ratio))
     return classifier.scores(patches).astype(np.float64), points, scale

@@ -91,7 +91,7 @@ def estimate_shape(photos: Sequence[AnnotatedPhoto], columns: Sequence[int]) -> 
     """
     if len(columns) < FEWEST_KEYPOINTS:
         return None
-    points = np.concatenate([np.empty((0, len(columns), 2)), *(p.points[:, columns, ::-1] for p in photos)])
+    points = np.concatenate([np.empty((0, len(columns), 2)), *(p.points[:, columns] for p in photos)])
     sizes = np.concatenate([np.empty(0), *(p.sizes for p in photos)])
     known = np.isfinite(points).all(axis=2)
     usable = (known.sum(axis=1) >= FEWEST_KEYPOINTS) & np.isfinite(sizes)

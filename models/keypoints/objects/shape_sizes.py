@@ -44,7 +44,7 @@ def fitted_sizes(photos: Sequence[AnnotatedPhoto]) -> list[np.ndarray]:
 
 
 def _sizes(photo: AnnotatedPhoto, columns: Sequence[int], shape: RigidShape) -> np.ndarray:
-    points, sizes = photo.points[:, columns, ::-1], photo.sizes.copy()
+    points, sizes = photo.points[:, columns], photo.sizes.copy()
     known = np.isfinite(points).all(axis=2)
     fitted = np.flatnonzero((known.sum(axis=1) >= FEWEST_KEYPOINTS) & np.isfinite(sizes))
     if not len(fitted):

@@ -106,11 +106,11 @@ def portraits_of_photo(
         level = next((level for level in levels if level.scale * size <= largest_px), levels[-1])
         seen = level.from_photo(points)
         room = _MARGIN * size * level.scale
-        low = np.maximum(np.floor(seen.min(axis=0) - room), 0).astype(np.int64)
-        high = np.ceil(seen.max(axis=0) + room).astype(np.int64) + 1
-        image = level.image[low[0] : high[0], low[1] : high[1]].copy()
+        left, top = low = np.maximum(np.floor(seen.min(axis=0) - room), 0).astype(np.int64)
+        right, bottom = np.ceil(seen.max(axis=0) + room).astype(np.int64) + 1
+        image = level.image[top:bottom, left:right].copy()
         if min(image.shape[:2]) >= PATCH_PX:
-            portraits.append(Portrait(image, (seen - low)[:, ::-1]))
+            portraits.append(Portrait(image, seen - low))
     return portraits
 
 

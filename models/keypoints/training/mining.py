@@ -55,13 +55,13 @@ def join_examples(parts: Sequence[Examples]) -> Examples:
 
 
 def cut_examples(photo: int, index: int, level: Level, places: np.ndarray) -> Examples:
-    """Cut windows centred on `places`, (n, 2) (row, col), out of level number `index` of a photo."""
+    """Cut windows centred on the pixels `places`, (n, 2) x and y, out of level number `index` of a photo."""
     if len(places) == 0:
         return no_examples()
     keys = np.empty((len(places), KEY_COLUMNS), dtype=np.int32)
-    keys[:, :2] = photo, index
-    keys[:, 2:] = places
-    return Examples(cut_windows(level.image, places[:, 0], places[:, 1]), keys)
+    cols, rows = places.T
+    keys[:, :2], keys[:, 2], keys[:, 3] = (photo, index), rows, cols
+    return Examples(cut_windows(level.image, rows, cols), keys)
 
 
 def positives_of_photo(
@@ -93,7 +93,8 @@ def random_negatives_of_photo(
         for i, level in enumerate(levels):
             here = index == i
             first = ends[i] - level.image[..., 0].size
-            places[here] = np.stack(np.divmod(drawn[here] - first, level.image.shape[1]), axis=1)
+            rows, cols = np.divmod(drawn[here] - first, level.image.shape[1])
+            places[here] = np.stack([cols, rows], axis=1)
             allowed[here] = are_negatives(targets, rule, level, places[here])
         if allowed.sum() >= n:
             break
@@ -214,15 +215,16 @@ def _new_negatives(
 ) -> tuple[Examples, np.ndarray]:
     """The found windows that are negatives and no examples yet, the hardest of them if there are many."""
     keys = np.stack([np.full(len(windows), photo), windows.level, windows.row, windows.col], axis=1)
+    places = np.stack([windows.col, windows.row], axis=1)
     allowed = collector.are_new(keys)
     for index in np.unique(windows.level).tolist():
         here = windows.level == index
-        allowed[here] &= are_negatives(targets, rule, levels[index], keys[here, 2:])
+        allowed[here] &= are_negatives(targets, rule, levels[index], places[here])
     chosen = np.flatnonzero(allowed)
     chosen = chosen[np.argsort(-windows.score[chosen], kind="stable")]
-    squares = np.column_stack([windows.level[chosen], keys[chosen, 2:] // spacing_px])
+    squares = np.column_stack([windows.level[chosen], places[chosen] // spacing_px])
     _, first = np.unique(squares, axis=0, return_index=True)
     chosen = np.sort(chosen[np.sort(first)[: collector.n_wanted]])
-    places, level = keys[chosen, 2:], windows.level[chosen]
+    places, level = places[chosen], windows.level[chosen]
     parts = [cut_examples(photo, i, levels[i], places[level == i]) for i in range(len(levels))]
     return join_examples(parts), windows.score[chosen]

@@ -192,7 +192,7 @@ def label_objects(
     face : ndarray of shape (n,), int64
     point : ndarray of shape (n, n_keypoints), int64
     """
-    truth, sizes = photo.points[:, columns, ::-1], photo.sizes
+    truth, sizes = photo.points[:, columns], photo.sizes
     usable = np.isfinite(sizes)
     seen = project(poses, model.shape.points)
     apart = np.linalg.norm(seen[:, None] - truth[None], axis=3) / sizes[:, None]
@@ -201,8 +201,7 @@ def label_objects(
     mean = np.where(known.any(axis=2), mean, np.inf)
     ratio = np.abs(poses[:, LOG_SIZE, None] - np.log(np.where(usable, sizes, 1.0)))
     same = ((mean <= SAME) & (ratio < np.log(2))).any(axis=1)
-    middle = seen.mean(axis=1)[:, None, ::-1]
-    unclear = inside_regions(middle[:, 0], photo.ignore) | (~usable).any()
+    unclear = inside_regions(seen.mean(axis=1), photo.ignore) | (~usable).any()
     other = (mean >= OTHER).all(axis=1) & ~unclear
     face = np.where(same, 1, np.where(other, 0, -1))
     distance = np.linalg.norm(evidence.points[:, None] - truth[None], axis=3) / sizes[:, None]

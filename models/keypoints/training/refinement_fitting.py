@@ -61,7 +61,7 @@ class OffsetExamples:
     ----------
     patches : ndarray of shape (n, 26, 26, 3), uint8
     offsets : ndarray of shape (n, 2), float64
-        (rows, columns) from the window's centre pixel to the keypoint, in pixels of the level.
+        x, y from the window's centre pixel to the keypoint, in pixels of the level.
     """
 
     patches: np.ndarray
@@ -93,10 +93,10 @@ def offset_examples_of_photo(
             # evenly over the disc
             radius = rule.reach * size * np.sqrt(rng.random(rule.n_windows))
             angle = 2 * np.pi * rng.random(rule.n_windows)
-            centres = np.rint(point + radius[:, None] * np.stack([np.sin(angle), np.cos(angle)], axis=1))
-            inside = ((centres >= 0) & (centres < level.image.shape[:2])).all(axis=1)
+            centres = np.rint(point + radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+            inside = ((centres >= 0) & (centres < level.size)).all(axis=1)
             centres = centres[inside].astype(np.int64)
-            patches = cut_windows(level.image, centres[:, 0], centres[:, 1])
+            patches = cut_windows(level.image, centres[:, 1], centres[:, 0])
             parts.append(OffsetExamples(patches, point - centres))
     return join_offset_examples(parts)
 

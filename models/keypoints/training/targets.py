@@ -69,7 +69,7 @@ class TargetConfig:
 
 @dataclass(frozen=True, eq=False)
 class KeypointTargets:
-    """What one photo's annotation says about one keypoint, in (row, col) pixels of the photo.
+    """What one photo's annotation says about one keypoint, in pixels (x, y) of the photo.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class KeypointTargets:
     visible : ndarray of shape (n,), bool
     sizes : ndarray of shape (n,), float64
     ignore : ndarray of shape (n_regions, 4), float64
-        row0, col0, row1, col1 of regions where the keypoint may be without being annotated.
+        x0, y0, x1, y1 of regions where the keypoint may be without being annotated.
     """
 
     points: np.ndarray
@@ -132,7 +132,7 @@ def positive_windows(targets: KeypointTargets, rule: TargetConfig, level: Level)
     Returns
     -------
     ndarray of shape (n, 2), int64
-        (row, col) on the level, ascending, each once.
+        x, y on the level, in the order of reading, each once.
     """
     sizes = targets.sizes * np.sqrt(np.prod(level.ratio))
     chosen = np.flatnonzero(targets.visible & rule.in_range(sizes))
@@ -144,7 +144,8 @@ def positive_windows(targets: KeypointTargets, rule: TargetConfig, level: Level)
         near = np.linalg.norm(candidates - point, axis=1) <= rule.positive_radius_px
         centres.append(candidates[near])
     found = np.unique(np.concatenate(centres), axis=0)
-    return found[((found >= 0) & (found < level.image.shape[:2])).all(axis=1)]
+    found = found[np.lexsort(found.T)]
+    return found[((found >= 0) & (found < level.size)).all(axis=1)]
 
 
 def are_negatives(
@@ -158,7 +159,7 @@ def are_negatives(
     rule : TargetConfig
     level : Level
     places : ndarray of shape (n, 2), int
-        (row, col) of their centres on the level.
+        x, y of their centres on the level.
 
     Returns
     -------

@@ -202,7 +202,7 @@ def test_detect_keypoints_finds_the_face_where_it_is(annealed, object_model, pho
     for found in json.loads(result.stdout):
         photo = truth[found["image"].rsplit("/", 1)[-1]]
         best = found["faces"][:1]
-        points = {p["keypoint"]: (p["y"], p["x"]) for face in best for p in face["keypoints"]}
+        points = {p["keypoint"]: (p["x"], p["y"]) for face in best for p in face["keypoints"]}
         columns = [KEYPOINT_NAMES.index(name) for name in points]
         if best:
             apart = np.linalg.norm(photo.points[0, columns] - list(points.values()), axis=1)
@@ -376,6 +376,6 @@ def test_detect_keypoints_finds_the_astronaut_with_the_model_that_ships(annealed
     assert result.exit_code == 0, result.stderr
     best = json.loads(result.stdout)[0]["faces"][0]
     found = {keypoint["keypoint"]: (keypoint["x"], keypoint["y"]) for keypoint in best["keypoints"]}
-    for name, (row, col) in zip(KEYPOINT_NAMES, astronaut.points[0], strict=True):
-        distance = np.hypot(found[name][0] - col, found[name][1] - row)
+    for name, (x, y) in zip(KEYPOINT_NAMES, astronaut.points[0], strict=True):
+        distance = np.hypot(found[name][0] - x, found[name][1] - y)
         assert distance < 0.15 * astronaut.sizes[0], name

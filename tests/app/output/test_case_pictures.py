@@ -27,7 +27,7 @@ def ramps():
 
 @pytest.mark.parametrize("side", [16, 60, 61.3])
 def test_crop_has_the_place_in_its_middle(side):
-    tile = crop(ramps(), (50.0, 70.25), side).astype(float)
+    tile = crop(ramps(), (70.25, 50.0), side).astype(float)
     assert tile.shape == (SIDE_PX, SIDE_PX, 3)
     inside = (np.arange(SIDE_PX) - (SIDE_PX - 1) / 2) * side / SIDE_PX
     # rounding to whole grey levels, and one more for the filter at the border
@@ -45,11 +45,11 @@ def test_crop_shrinks_without_aliasing():
 
 def test_crop_is_grey_beyond_the_photo():
     image = np.full((100, 100, 3), 10, dtype=np.uint8)
-    tile = crop(image, (-0.5, 49.5), 40)
+    tile = crop(image, (49.5, -0.5), 40)
     half = SIDE_PX // 2
     assert (tile[:half] == 128).all()
     assert (tile[half:] == 10).all()
-    assert (crop(image, (300, 50), 40) == 128).all()
+    assert (crop(image, (50, 300), 40) == 128).all()
     assert (crop(image, (50, 50), 1e9) == 128).all()
 
 
@@ -65,9 +65,9 @@ def draw(photo, detection=None):
     return draw_case(image, photo, (50.0, 50.0), SIZE, threshold=1.0, hit=0.15, detection=detection)
 
 
-def has_colour(tile, row, col, colour, reach=1):
+def has_colour(tile, x, y, colour, reach=1):
     """Whether a colour, or nearly, occurs around a place of the photo."""
-    r, c = (round((v - 50) * FACTOR + (SIDE_PX - 1) / 2) for v in (row, col))
+    c, r = (round((v - 50) * FACTOR + (SIDE_PX - 1) / 2) for v in (x, y))
     part = tile[r - reach : r + reach + 1, c - reach : c + reach + 1].astype(int)
     return bool((np.abs(part - colour).sum(axis=2) < 60).any())
 
@@ -96,12 +96,12 @@ def test_draw_case_marks_detections_reported_and_the_one_asked_for():
 
 @pytest.mark.parametrize(("down", "right"), [(1, 1), (1, -1), (-1, 1), (-1, -1)])
 def test_draw_case_writes_scores_away_from_the_cross(down, right):
-    tile = draw(observed([(50, 50)], [True], [(50 + 3 * down, 50 + 3 * right, 2.5)]))
+    tile = draw(observed([(50, 50)], [True], [(50 + 3 * right, 50 + 3 * down, 2.5)]))
     red = (np.abs(tile.astype(int) - REPORTED).sum(axis=2) < 120).nonzero()
-    letters = np.array(red) - ((SIDE_PX - 1) / 2 + 3 * FACTOR * np.array([down, right]))[:, None]
+    letters = np.array(red[::-1]) - ((SIDE_PX - 1) / 2 + 3 * FACTOR * np.array([right, down]))[:, None]
     letters = letters[:, np.linalg.norm(letters, axis=0) > 7]
     assert letters.shape[1] > 20
-    assert ((letters * [[down], [right]]) > 0).all()
+    assert ((letters * [[right], [down]]) > 0).all()
 
 
 def test_draw_case_of_an_object_without_size():

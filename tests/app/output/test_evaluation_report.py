@@ -26,8 +26,8 @@ def judge_by(photos, offset, score=2.0):
     column = KEYPOINT_NAMES.index(NAME)
     seen = []
     for photo in photos:
-        row, col = photo.points[0, column]
-        found = make_detections([col + offset * photo.sizes[0]], [row], [1.0], [score], NAME)
+        x, y = photo.points[0, column]
+        found = make_detections([x + offset * photo.sizes[0]], [y], [1.0], [score], NAME)
         seen.append(observed(found, NAME, keypoint_targets(photo, column)))
     return Judged(photos, {NAME: seen}, {NAME: 1.0}, Criteria(), 30.0)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annealed.app.output.overlay import COLOURS, draw_annotation, draw_detections, draw_objects
+from annealed.app.output.overlay import COLOURS, draw_detections, draw_objects
 from annealed.models.keypoints.detections import join_detections, make_detections
 from annealed.models.keypoints.objects.model import Objects
 
@@ -40,12 +40,6 @@ def test_draw_detections_at_the_border_and_none():
     outside = make_detections([-3, 639], [0, 700], [5.0, 5.0], [1, 1], "chin")
     draw_detections(image, outside, NAMES, object_px=28.0)
     draw_detections(image, join_detections([]), NAMES, object_px=28.0)
-
-
-def test_draw_annotation_skips_missing_points():
-    canvas = np.zeros((50, 50, 3), dtype=np.uint8)
-    draw_annotation(canvas, np.array([[10.0, 20.0], [np.nan, np.nan]]))
-    assert canvas[10, 20].all()
 
 
 def test_draw_faces_fills_found_keypoints_and_leaves_predicted_ones_hollow():

@@ -7,7 +7,7 @@ from annealed.models.keypoints.training.targets import KeypointTargets
 
 
 def seen(detections, points=(), sizes=(), visible=None, ignore=()):
-    """A photo with detections (row, col, score, scale) and annotated points."""
+    """A photo with detections (x, y, score, scale) and annotated points."""
     columns = np.array(detections, dtype=np.float64).reshape(-1, 4)
     points = np.array(points, dtype=np.float64).reshape(-1, 2)
     truth = KeypointTargets(

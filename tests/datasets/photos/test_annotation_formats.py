@@ -219,13 +219,12 @@ def test_formats_read_as_the_same_photos(folder, form):
         for i, points in enumerate(objects):
             for keypoint, (x, y, seen) in points.items():
                 j = photos.keypoint_index(keypoint)
-                np.testing.assert_allclose(photo.points[i, j], (y, x))
+                np.testing.assert_allclose(photo.points[i, j], (x, y))
                 assert photo.visible[i, j] == (seen or form not in HIDES)
             if form != "pts":  # there, all 68 points are always annotated
                 assert np.isfinite(photo.points[i]).all(axis=1).sum() == len(points)
             if form in ("csv", "coco", "aflw", "imglab", "cvat"):
-                x0, y0, x1, y1 = BOXES[name][i]
-                np.testing.assert_allclose(photo.boxes[i], (y0, x0, y1, x1))
+                np.testing.assert_allclose(photo.boxes[i], BOXES[name][i])
 
 
 @pytest.mark.parametrize("form", ["csv", "coco"])
@@ -277,7 +276,7 @@ def test_unnamed_coco_points_are_told_by_their_number(folder):
     path.write_text(json.dumps(document))
     photos = read_annotations(path)
     assert photos.keypoint_names == AFLW_19
-    assert photos.photos[0].points[0, 7].tolist() == [2, 1]
+    assert photos.photos[0].points[0, 7].tolist() == [1, 2]
 
 
 def test_regions_to_ignore(folder):
@@ -285,13 +284,13 @@ def test_regions_to_ignore(folder):
     document = json.loads(path.read_text())
     document["annotations"][0]["iscrowd"] = 1
     path.write_text(json.dumps(document))
-    assert read_annotations(path).photos[0].ignore.tolist() == [[6, 5, 35, 24]]
+    assert read_annotations(path).photos[0].ignore.tolist() == [[5, 6, 24, 35]]
     path = write_imglab(folder)
     path.write_text(path.read_text().replace("<box top='6'", "<box ignore='1' top='6'"))
-    assert read_annotations(path).photos[0].ignore.tolist() == [[6, 5, 35, 24]]
+    assert read_annotations(path).photos[0].ignore.tolist() == [[5, 6, 24, 35]]
     path = write_cvat(folder)
     path.write_text(path.read_text().replace("label='face'", "label='ignore'", 1))
-    assert read_annotations(path).photos[0].ignore.tolist() == [[6, 5, 35, 24]]
+    assert read_annotations(path).photos[0].ignore.tolist() == [[5, 6, 24, 35]]
 
 
 @pytest.mark.parametrize("width", ["wide", "nan", "inf"])
@@ -313,7 +312,7 @@ def test_cvat_skeletons(folder):
     )
     photos = read_annotations(folder / "annotations.xml")
     wing = photos.keypoint_index("wing")
-    assert photos.photos[0].points[:, wing].tolist() == [[4, 3], [14, 13]]
+    assert photos.photos[0].points[:, wing].tolist() == [[3, 4], [13, 14]]
     assert photos.photos[0].visible[:, wing].tolist() == [False, True]
     assert np.isnan(photos.photos[0].points[:, photos.keypoint_index("leg")]).all()
 
@@ -331,7 +330,7 @@ def edit(path, old, new):
         ("coco", "[10.5, 12, 2, 14, 30.25, 2]", "[1, 2, 2]", "1 keypoints; its category names 2"),
         ("coco", '"bbox": [5, 6', '"bbox": [5, 6, -1, 9], "x": [0', "expected x, y, width, height"),
         ("imglab", "x='10.5'", "x='left'", "x of a part is 'left', expected a number"),
-        ("imglab", "name='chin'", "name='left_eye_center'", "left_eye_center of face 0 is there twice"),
+        ("imglab", "name='chin'", "name='left_eye_center'", "left_eye_center of object 0 is there twice"),
         ("cvat", "points='10.5,12'", "points='10.5'", "points is '10.5', expected x,y"),
         ("deeplabcut", ",10.5,", ",west,", "left_eye_center is at 'west,12', expected two numbers"),
     ],
@@ -420,4 +419,4 @@ def test_aflw_sample_agrees_with_its_table(data_folder):
         for name in table.keypoint_names:
             point = photo.points[0, table.keypoint_index(name)]
             if np.isfinite(point).all():
-                np.testing.assert_allclose(point[::-1], points[name], atol=0.006)
+                np.testing.assert_allclose(point, points[name], atol=0.006)

@@ -22,16 +22,16 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_load_keypoints_converts_to_row_col(folder):
+def test_load_keypoints_reads_points(folder):
     photos = load_keypoints(folder)
     assert photos.problems == ()
     assert photos.keypoint_names == ("eye", "chin")
     assert [photo.name for photo in photos] == ["a.png", "b.png"]
     first, second = photos.photos
     assert first.object_names == ("0", "1")
-    np.testing.assert_array_equal(first.points, [[(5, 10.5), (20, 11)], [(6, 30), (np.nan, np.nan)]])
+    np.testing.assert_array_equal(first.points, [[(10.5, 5), (11, 20)], [(30, 6), (np.nan, np.nan)]])
     np.testing.assert_array_equal(first.visible, [[True, False], [True, False]])
-    np.testing.assert_array_equal(second.points, [[(np.nan, np.nan), (8, 7)]])
+    np.testing.assert_array_equal(second.points, [[(np.nan, np.nan), (7, 8)]])
     assert first.read().shape == (30, 40, 3)
 
 
@@ -41,10 +41,10 @@ def test_load_keypoints_reads_boxes_sizes_and_ignore_regions(folder):
     )
     (folder / "ignore.csv").write_text("image,x0,y0,x1,y1\nb.png,1,2,3,4\nb.png,5,6,7,8\n")
     first, second = load_keypoints(folder).photos
-    np.testing.assert_array_equal(first.boxes, [[2, 1, 4, 3], [6, 5, 8, 7]])
+    np.testing.assert_array_equal(first.boxes, [[1, 2, 3, 4], [5, 6, 7, 8]])
     np.testing.assert_array_equal(first.sizes, [12.5, np.nan])
     assert np.isnan(second.sizes).all()
-    np.testing.assert_array_equal(second.ignore, [[2, 1, 4, 3], [6, 5, 8, 7]])
+    np.testing.assert_array_equal(second.ignore, [[1, 2, 3, 4], [5, 6, 7, 8]])
     assert first.ignore.shape == (0, 4)
 
 
@@ -71,7 +71,7 @@ def test_load_keypoints_takes_the_file_photos_beside_it_and_few_columns(tmp_path
         ("a.png,2,eye,1,nan,1", "line 6: y is 'nan', expected a finite number"),
         ("a.png,2,eye,1", "line 6: y is '', expected a number"),
         ("a.png,2,,1,1,1", "line 6: keypoint is empty"),
-        ("a.png,0,eye,1,1,1", "line 6: eye of face 0 is there twice"),
+        ("a.png,0,eye,1,1,1", "line 6: eye of object 0 is there twice"),
         ("a.png,2,eye,1,1,maybe", "line 6: visible is 'maybe', expected 1 or 0"),
         ("gone.png,0,eye,1,1,1", "gone.png: no such photo"),
     ],
@@ -91,8 +91,8 @@ def test_load_keypoints_point_outside_its_photo_is_hidden(folder):
     with open(folder / "keypoints.csv", "a") as stream:
         stream.write("b.png,0,eye,40,3,1\n")
     photos = load_keypoints(folder)
-    assert "eye of face 0 at x=40, y=3 lies outside the photo (40 x 30)" in photos.problems[0]
-    np.testing.assert_array_equal(photos.photos[1].points[0, 0], (3, 40))
+    assert "eye of object 0 at x=40, y=3 lies outside the photo (40 x 30)" in photos.problems[0]
+    np.testing.assert_array_equal(photos.photos[1].points[0, 0], (40, 3))
     assert not photos.photos[1].visible[0, 0]
 
 

@@ -38,8 +38,8 @@ def test_sample_points_are_upright_and_inside_their_box(photos):
         for points, box, size in zip(photo.points, photo.boxes, photo.sizes, strict=True):
             assert (points > box[:2]).all()
             assert (points < box[2:]).all()
-            assert points[left_eye, 1] < points[right_eye, 1]
-            assert points[chin, 0] > points[:2, 0].max() + size
+            assert points[left_eye, 0] < points[right_eye, 0]
+            assert points[chin, 1] > points[:2, 1].max() + size
             assert size == pytest.approx(np.linalg.norm(points[left_eye] - points[right_eye]))
 
 
@@ -54,13 +54,13 @@ def test_pose_head_moves_points_with_the_pixels(seed):
     head = samples._cut_out_head()
     for j in range(len(KEYPOINT_NAMES)):
         rr, cc = np.mgrid[: head.mask.shape[0], : head.mask.shape[1]]
-        r, c = head.points[j]
-        dot = np.exp(-((rr - r) ** 2 + (cc - c) ** 2) / 18.0)
+        x, y = head.points[j]
+        dot = np.exp(-((rr - y) ** 2 + (cc - x) ** 2) / 18.0)
         marked = samples._Head(dot[..., None].repeat(3, axis=2), head.mask, head.points)
         pixels, _, points = samples._pose_head(marked, (30.0, 40.0), np.random.default_rng(seed))
         weight = pixels[..., 0] ** 2
         rr, cc = np.mgrid[: weight.shape[0], : weight.shape[1]]
-        centre = np.array([(weight * rr).sum(), (weight * cc).sum()]) / weight.sum()
+        centre = np.array([(weight * cc).sum(), (weight * rr).sum()]) / weight.sum()
         distance = np.linalg.norm(points - centre, axis=1)
         # a mirrored head's left eye is its right eye
         assert distance.argmin() in (j, samples._MIRROR[j])
@@ -71,7 +71,7 @@ def test_astronaut_pupils_are_dark():
     photo = load_astronaut()
     grey = photo.read().mean(axis=2)
     for eye in photo.points[0, :2]:
-        r, c = np.rint(eye).astype(int)
+        c, r = np.rint(eye).astype(int)
         assert grey[r - 1 : r + 2, c - 2 : c + 3].min() < 60
         assert grey[r - 1 : r + 2, c - 2 : c + 3].mean() < grey[r + 8 : r + 16, c - 4 : c + 5].mean() / 2
 

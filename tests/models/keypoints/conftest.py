@@ -13,7 +13,7 @@ from annealed.models.keypoints.training.refinement_fitting import (
 )
 from annealed.models.keypoints.training.targets import KeypointTargets, TargetConfig
 
-BLOB_POINT = (61.3, 58.8)
+BLOB_POINT = (58.8, 61.3)
 BLOB_SIZE = 30.0
 
 
@@ -57,7 +57,7 @@ def blob_photos():
     """A soft blob on a slope, another slope in each photo; the keypoint is its centre."""
     rng = np.random.default_rng(0)
     rows, cols = np.mgrid[:120, :120]
-    blob = 150 * np.exp(-((rows - BLOB_POINT[0]) ** 2 + (cols - BLOB_POINT[1]) ** 2) / 200)
+    blob = 150 * np.exp(-((cols - BLOB_POINT[0]) ** 2 + (rows - BLOB_POINT[1]) ** 2) / 200)
     slopes = rng.uniform(-0.3, 0.3, size=(12, 2))
     grey = [np.clip(60 + a * rows + b * cols + blob, 0, 255).astype(np.uint8) for a, b in slopes]
     return [np.ascontiguousarray(np.repeat(image[..., None], 3, axis=2)) for image in grey]

@@ -36,9 +36,9 @@ def test_detect_reports_windows_in_photo_pixels(detector, photo):
             places = np.indices(level.image.shape[:2]).reshape(2, -1)
             scores = classifier.scores(cut_windows(level.image, *places))
             hits = scores >= classifier.threshold
-            rows, cols = level.to_photo(places[:, hits].T).T
+            x, y = level.to_photo(places[::-1, hits].T).T
             scale = np.full(hits.sum(), np.sqrt(photo[..., 0].size / level.image[..., 0].size))
-            expected.append(np.stack([cols, rows, scale, scores[hits]]))
+            expected.append(np.stack([x, y, scale, scores[hits]]))
         expected = np.concatenate(expected, axis=1)
         mine = table(found[found.keypoint == classifier.keypoint])
         assert mine.shape == expected.shape

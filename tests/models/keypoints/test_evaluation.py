@@ -28,16 +28,16 @@ def judged(positions, truth, scores=None):
     return judge(seen(positions, scores, truth), Criteria())
 
 
-def test_observed_takes_one_keypoint_and_turns_x_y_into_row_col():
+def test_observed_takes_one_keypoint():
     found = join_detections(
         [
             make_detections([3, 5], [4, 6], [1, 2], [0.5, 1.5], "chin"),
             make_detections([7], [8], [3], [9], "eye"),
         ]
     )
-    truth = targets([(6, 5), (6, 45)], sizes=[10, 80])
+    truth = targets([(5, 6), (45, 6)], sizes=[10, 80])
     photo = observed(found, "chin", truth)
-    np.testing.assert_array_equal(photo.positions, [(6, 5), (4, 3)])
+    np.testing.assert_array_equal(photo.positions, [(5, 6), (3, 4)])
     np.testing.assert_array_equal(photo.scores, [1.5, 0.5])
     np.testing.assert_array_equal(photo.scales, [2, 1])
     assert photo.targets is truth

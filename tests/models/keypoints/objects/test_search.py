@@ -69,7 +69,7 @@ def test_a_missing_keypoint_is_looked_for_in_all_windows_near(detector, object_m
             continue
         for row in range(level.image.shape[0]):
             for col in range(level.image.shape[1]):
-                y, x = level.to_photo([row, col])
+                x, y = level.to_photo([col, row])
                 distance = np.hypot(x - chin[0], y - chin[1]) / 25
                 if distance > LOOK_RADIUS:
                     continue
@@ -187,8 +187,8 @@ def test_aligned_keypoints_are_scored_where_they_end(aligning, photo):
         if abs(np.log2(size * ratio / OBJECT_PX)) > LOOK_OCTAVES:
             continue
         rows, cols = np.indices(level.image.shape[:2]).reshape(2, -1)
-        centre = level.from_photo([y, x])
-        near = np.hypot(rows - centre[0], cols - centre[1]) <= max(SEE_RADIUS * size * ratio, np.sqrt(0.5))
+        centre = level.from_photo([x, y])
+        near = np.hypot(cols - centre[0], rows - centre[1]) <= max(SEE_RADIUS * size * ratio, np.sqrt(0.5))
         if near.any():
             patches = cut_windows(level.image, rows[near], cols[near])
             best = max(best, aligning.classifiers[1].scores(patches).max())

@@ -73,11 +73,8 @@ def test_a_flat_object_has_a_shape_too(rng):
 
 
 def photos_of(points, sizes):
-    """Photos of one object each, (row, col)."""
-    return [
-        SimpleNamespace(points=p[None, :, ::-1], sizes=np.array([s]))
-        for p, s in zip(points, sizes, strict=True)
-    ]
+    """Photos of one object each."""
+    return [SimpleNamespace(points=p[None], sizes=np.array([s])) for p, s in zip(points, sizes, strict=True)]
 
 
 def test_estimate_shape_reads_photos(rng):

@@ -17,7 +17,7 @@ def turned_faces(rng, n):
     poses[:, YAW] = rng.uniform(-0.9, 0.9, n)
     points = project(poses, SHAPE) + rng.normal(0, 0.2, (n, 5, 2))
     eyes = np.linalg.norm(points[:, 0] - points[:, 1], axis=1)
-    return points[..., ::-1], eyes, np.exp(poses[:, LOG_SIZE])
+    return points, eyes, np.exp(poses[:, LOG_SIZE])
 
 
 def photo_of(points, sizes):

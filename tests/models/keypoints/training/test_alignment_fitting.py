@@ -89,14 +89,14 @@ def test_portraits_keep_the_points_on_their_pixels():
     """Marked pixels stay marked, whatever is cut away; an object with an unknown keypoint has none."""
     photo = np.zeros((400, 500, 3), np.uint8)
     points = np.array([[[180, 300], [182, 330], [220, 315]], [[50, 50], [50, 80], [np.nan, np.nan]]])
-    for row, col in points[0].astype(int):
-        photo[row, col] = 255
+    for x, y in points[0].astype(int):
+        photo[y, x] = 255
     annotated = Photo(
         "photo", photo, ("0", "1"), points, np.ones((2, 3), dtype=bool), np.array([30.0, 30.0]),
         np.full((2, 4), np.nan), np.empty((0, 4)),
     )  # fmt: skip
     (portrait,) = portraits_of_photo(annotated, gaussian_pyramid(photo), [0, 1, 2], 64.0)
-    assert portrait.image.shape == (40 + 2 * 60 + 1, 30 + 2 * 60 + 1, 3)
+    assert portrait.image.shape == (30 + 2 * 60 + 1, 40 + 2 * 60 + 1, 3)
     for x, y in portrait.points:
         assert portrait.image[round(y), round(x)].tolist() == [255] * 3
     (small,) = portraits_of_photo(annotated, gaussian_pyramid(photo), [0, 1, 2], 16.0)

@@ -26,9 +26,9 @@ def levels(photo):
 
 @pytest.fixture
 def targets():
-    """One object of 16 px at (30.2, 40.6), and a corner to be ignored."""
+    """One object of 16 px at (40.6, 30.2), and a corner to be ignored."""
     annotation = SimpleNamespace(
-        points=np.array([[(30.2, 40.6)]]),
+        points=np.array([[(40.6, 30.2)]]),
         visible=np.array([[True]]),
         sizes=np.array([16.0]),
         boxes=np.full((1, 4), np.nan),
@@ -39,7 +39,7 @@ def targets():
 
 def every_negative(targets, level):
     """Places of all negatives of a level, in reading order."""
-    places = np.indices(level.image.shape[:2]).reshape(2, -1).T
+    places = np.indices(level.image.shape[:2])[::-1].reshape(2, -1).T
     return places[are_negatives(targets, RULE, level, places)]
 
 
@@ -58,7 +58,7 @@ def test_positives_of_photo_lie_on_the_right_levels(levels, targets):
     assert set(found.keys[:, 1]) == {0, 1, 2}
     for _, index, row, col in found.keys:
         point = levels[index].from_photo(targets.points[0])
-        assert np.hypot(*(point - (row, col))) <= 1
+        assert np.hypot(*(point - (col, row))) <= 1
 
 
 def test_random_negatives_of_photo_are_allowed_and_different(levels, targets, rng):
@@ -66,7 +66,7 @@ def test_random_negatives_of_photo_are_allowed_and_different(levels, targets, rn
     check_patches(found, levels)
     assert len(np.unique(found.keys, axis=0)) == 300
     for index, level in enumerate(levels):
-        places = found.keys[found.keys[:, 1] == index, 2:]
+        places = found.keys[found.keys[:, 1] == index, :1:-1]
         assert are_negatives(targets, RULE, level, places).all()
     assert (np.diff(found.keys[:, 1]) >= 0).all()
     shares = np.bincount(found.keys[:, 1], minlength=len(levels)) / 300
@@ -144,7 +144,7 @@ def test_mine_photo_finds_the_highest_scores_of_all_windows(make_classifier, lev
     np.testing.assert_array_equal(scores, classifier.scores(found.patches))
     every = []
     for level in levels:
-        rows, cols = every_negative(targets, level).T
+        cols, rows = every_negative(targets, level).T
         every.append(classifier.scores(cut_windows(level.image, rows, cols)))
     np.testing.assert_allclose(scores, np.sort(np.concatenate(every))[::-1][:25])
 

@@ -31,8 +31,8 @@ def pose_at(x, y, size):
 
 
 def photo_of(poses, ignore=(), source=None):
-    """A photo annotated with faces at these poses, (row, col)."""
-    points = project(np.array(poses).reshape(-1, 6), SHAPE)[..., ::-1]
+    """A photo annotated with faces at these poses."""
+    points = project(np.array(poses).reshape(-1, 6), SHAPE)
     n = len(points)
     return Photo(
         "photo",

@@ -27,7 +27,7 @@ def test_examples_lie_within_reach_where_the_size_is_in_range(blob_photos, blob_
         centres = np.rint(level.from_photo(blob_targets.points[0]) - offsets).astype(int)
         point = level.from_photo(blob_targets.points[0])
         np.testing.assert_allclose(centres + offsets, np.tile(point, (50, 1)), atol=1e-9)
-        np.testing.assert_array_equal(patches, cut_windows(level.image, centres[:, 0], centres[:, 1]))
+        np.testing.assert_array_equal(patches, cut_windows(level.image, centres[:, 1], centres[:, 0]))
 
 
 def test_hidden_keypoints_give_no_examples(blob_photos, blob_targets):

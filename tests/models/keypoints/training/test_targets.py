@@ -46,7 +46,7 @@ def make_photo(points, sizes, boxes, ignore=()):
 def every_negative(targets, rule, level):
     """A map of the level: which windows are negatives."""
     shape = level.image.shape[:2]
-    return are_negatives(targets, rule, level, np.indices(shape).reshape(2, -1).T).reshape(shape)
+    return are_negatives(targets, rule, level, np.indices(shape)[::-1].reshape(2, -1).T).reshape(shape)
 
 
 def test_keypoint_targets_of_annotated_objects():
@@ -79,7 +79,7 @@ def test_keypoint_targets_object_without_a_place_hides_the_whole_photo():
 def test_positive_windows_within_one_pixel():
     targets = make_targets([(10.2, 20.7)], [30])
     found = positive_windows(targets, TargetConfig(), make_level((50, 50)))
-    expected = [(r, c) for r in range(40) for c in range(40) if np.hypot(r - 10.2, c - 20.7) <= 1]
+    expected = [(x, y) for y in range(40) for x in range(40) if np.hypot(x - 10.2, y - 20.7) <= 1]
     assert found.tolist() == [list(p) for p in expected]
 
 
@@ -93,10 +93,10 @@ def test_positive_windows_only_where_the_size_is_in_range(scale, n):
 
 def test_positive_windows_hidden_outside_and_doubled():
     targets = make_targets(
-        [(10, 10), (30, 30), (30, 30), (0, 15)], [30] * 4, visible=[False, True, True, True]
+        [(10, 10), (30, 30), (30, 30), (15, 0)], [30] * 4, visible=[False, True, True, True]
     )
     found = positive_windows(targets, TargetConfig(), make_level((32, 31)))
-    assert found.tolist() == [[0, 14], [0, 15], [0, 16], [1, 15], [29, 30], [30, 29], [30, 30], [31, 30]]
+    assert found.tolist() == [[14, 0], [15, 0], [16, 0], [15, 1], [30, 29], [29, 30], [30, 30], [30, 31]]
 
 
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (2.0, 2.0), (1.41, 1.39)])
@@ -108,9 +108,9 @@ def test_are_negatives_agrees_with_a_loop(scales):
     mask = every_negative(targets, TargetConfig(), level)
     for r in range(30):
         for c in range(35):
-            y, x = level.to_photo((r, c))
-            free = np.hypot(y - 20.3, x - 15.1) >= 12 and np.hypot(y - 44, x - 50) >= 4.5
-            ignored = (5 <= y <= 12.5 and 40 <= x <= 90) or (y <= 3 and x <= 3)
+            x, y = level.to_photo((c, r))
+            free = np.hypot(x - 20.3, y - 15.1) >= 12 and np.hypot(x - 44, y - 50) >= 4.5
+            ignored = (5 <= x <= 12.5 and 40 <= y <= 90) or (x <= 3 and y <= 3)
             assert mask[r, c] == (free and not ignored), (r, c)
 
 
@@ -120,7 +120,7 @@ def test_positives_and_negatives_share_no_window():
         found = positive_windows(targets, TargetConfig(), make_level((100, 100), (scale, scale)))
         mask = every_negative(targets, TargetConfig(), make_level((100, 100), (scale, scale)))
         assert len(found) > 0
-        assert not mask[found[:, 0], found[:, 1]].any()
+        assert not mask[found[:, 1], found[:, 0]].any()
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_train_detector_finds_the_keypoints_of_its_photos(trained, photos):
         found = detector.detect(photo.read(), threshold=0.0)
         for name, column in KEYPOINTS.items():
             mine = found[found.keypoint == name]
-            for (row, col), size in zip(photo.points[:, column], photo.sizes, strict=True):
+            for (x, y), size in zip(photo.points[:, column], photo.sizes, strict=True):
                 n_faces += 1
-                n_found += bool((np.hypot(mine.y - row, mine.x - col) < 0.1 * size).any())
+                n_found += bool((np.hypot(mine.x - x, mine.y - y) < 0.1 * size).any())
     assert n_found >= 0.75 * n_faces
 
 
@@ -169,7 +169,8 @@ train_detector(photos, KEYPOINTS, RULE, run=RunFolder("run"), report=report)
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_train_detector_killed_in_the_middle_of_a_round(trained, photos, tmp_path):
     (tmp_path / "tests_training.py").write_bytes(Path(__file__).read_bytes())
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
     process = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=environment, check=False)
     assert process.returncode == -signal.SIGKILL
     assert sorted(os.listdir(tmp_path / "run")) == [
