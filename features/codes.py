@@ -5,10 +5,11 @@ them (`quantise`); the columns of a table are float64 or float32 and become code
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .errors import DataError
 from .jit import LEAF
+from .threads import share
 
 N_CODES = 256
 CODE_MAX = N_CODES - 1
@@ -16,7 +17,7 @@ CODE_MAX = N_CODES - 1
 _HALF = np.float32(0.5)
 _NARROWEST = {np.dtype(np.float32): np.float32(1e-30), np.dtype(np.float64): np.float64(1e-300)}
 """Widths whose inverse is finite; a narrower range is taken for a constant."""
-_PARALLEL_VALUES = 1 << 17  # below this, starting threads costs more than it saves
+_TASK_VALUES = 1 << 17  # that are worth a task of their own
 
 
 def check_ranges(low, high) -> None:
@@ -75,21 +76,18 @@ def encode(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     # Half of everything: the difference of two huge numbers would overflow.
     low, high = np.asarray(low, np.float64) / 2, np.asarray(high, np.float64) / 2
     low, high, scale = code_scale(low, high, np.float64)
-    kernel = _encode_parallel if values.size >= _PARALLEL_VALUES else _encode
-    kernel(np.ascontiguousarray(values), low, high, scale, codes)
+    values = np.ascontiguousarray(values)
+    share(
+        len(values),
+        lambda first, last: _encode(values, low, high, scale, first, last, codes),
+        least=_TASK_VALUES // max(1, values.shape[1]),
+    )
     return codes
 
 
 @njit(cache=True, nogil=True)
-def _encode(values, low, high, scale, codes):
-    """Fill `codes`; the ranges are those of the halved values."""
-    for j in range(values.shape[0]):
-        for i in range(values.shape[1]):
-            codes[j, i] = code_of(0.5 * values[j, i], low[j], high[j], scale[j])
-
-
-@njit(cache=True, parallel=True)
-def _encode_parallel(values, low, high, scale, codes):
-    for j in prange(values.shape[0]):
+def _encode(values, low, high, scale, first, last, codes):
+    """Fill the codes of some features; the ranges are those of the halved values."""
+    for j in range(first, last):
         for i in range(values.shape[1]):
             codes[j, i] = code_of(0.5 * values[j, i], low[j], high[j], scale[j])

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from .designs.dense import DenseDesign, dense_gradient, dense_response
-from .designs.design import PARALLEL_VISITS, Design
+from .designs.design import CHUNK_ROWS, TASK_VISITS, Design
 from .losses import Loss, PointwiseLoss, mean_value, pointwise_derivative
 from .penalties import Penalty
 from .steps import nesterov_step
@@ -21,7 +21,7 @@ def can_fuse(design: Design, loss: Loss, penalty: Penalty | None, batches: list[
     if type(design) is not DenseDesign or not isinstance(loss, PointwiseLoss) or penalty is not None:
         return False
     largest_batch = max(stop - start for start, stop in batches)
-    return design.n_features * largest_batch < PARALLEL_VISITS
+    return design.n_features * largest_batch < 2 * TASK_VISITS
 
 
 def fused_pass(
@@ -69,7 +69,8 @@ def _fused_pass(data, bound_loss, bounds, state, good, rule):
     for b in range(len(bounds) - 1):
         start = bounds[b]
         response = np.empty((len(beta), bounds[b + 1] - start))
-        dense_response(columns, rows, beta, intercept, start, response)
+        n_chunks = len(beta) * ((response.shape[1] + CHUNK_ROWS - 1) // CHUNK_ROWS)
+        dense_response(columns, rows, beta, intercept, start, 0, n_chunks, response)
         if b == len(bounds) - 2:
             value = mean_value(kind, h, response, target, weight, start)
             if not value <= worst_value:
@@ -78,7 +79,7 @@ def _fused_pass(data, bound_loss, bounds, state, good, rule):
             good[1][:] = intercept
         residual = np.empty_like(response)
         pointwise_derivative(kind, h, response, target, weight, start, residual)
-        dense_gradient(columns, rows, residual, start, gradient)
+        dense_gradient(columns, rows, residual, start, 0, len(rows), gradient)
         relative_move = nesterov_step(
             beta, velocity, gradient, intercept, intercept_velocity, residual, step, momentum
         )

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy.signal import lfilter
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from ...features.errors import ParameterError
+from ...features.threads import share
 
 SPACING = 10
 """The relevant variables are 10, 20, ... counted from one, as in equations (17) and 3.1.4."""
 
 _MAX_SEED = np.iinfo(np.int32).max
 _N_QUANTILES = 2**16
+_TASK_VALUES = 1 << 15  # that are worth a task of their own
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -216,8 +218,11 @@ class EquicorrelatedRows:
         out = np.empty((max(stop - start, 0), len(wanted)), dtype=np.float32)
         # The hash wraps around on purpose; NumPy warns of it where the kernel runs uncompiled.
         with np.errstate(over="ignore"):
-            _equicorrelated_block(
-                np.uint64(self.seed), np.uint64(start), wanted, self.alpha, _normal_quantiles(), out
+            task = np.uint64(self.seed), wanted, self.alpha, _normal_quantiles()
+            share(
+                len(out),
+                lambda first, last: _equicorrelated_block(*task, np.uint64(start + first), out[first:last]),
+                least=_TASK_VALUES // max(1, len(wanted)),
             )
         return out
 
@@ -288,11 +293,11 @@ def _normal(key, position, quantiles):
     return total * np.float32(np.sqrt(0.5))
 
 
-@njit(cache=True, parallel=True)
-def _equicorrelated_block(seed, first_row, columns, alpha, quantiles, out):
+@njit(cache=True, nogil=True)
+def _equicorrelated_block(seed, columns, alpha, quantiles, first_row, out):
     """Fill out[i, c] = alpha z_i + e_ij for row first_row + i and column j = columns[c]."""
     n_rows, n_columns = out.shape
-    for i in prange(n_rows):
+    for i in range(n_rows):
         row = first_row + np.uint64(i)
         key = _mix(_mix(seed * _GOLDEN + np.uint64(1)) + (row + np.uint64(1)) * _GOLDEN)
         shared = np.float32(alpha) * _normal(key, np.uint64(0), quantiles)

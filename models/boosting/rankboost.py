@@ -3,7 +3,7 @@
 import time
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,6 +16,7 @@ from .thresholds import (
     COLUMNS_AT_ONCE,
     MAX_THRESHOLDS,
     equal_thresholds,
+    share_columns,
     threshold_codes,
     value_ranges,
 )
@@ -142,7 +143,9 @@ class RankBoost(SelectorMixin, BaseEstimator):
             potential = np.bincount(upper, distribution, n_samples) - np.bincount(
                 lower, distribution, n_samples
             )
-            _best_stumps(codes, potential, self.n_thresholds, scores, cuts)
+            share_columns(
+                codes.shape[1], n_features, _best_stumps, codes, potential, self.n_thresholds, scores, cuts
+            )
             strength = np.abs(scores)
             best = int(np.argmax(strength >= strength.max() - _NO_EDGE))
             if strength[best] <= _NO_EDGE:
@@ -179,15 +182,17 @@ def _stump_weight(score, n_pairs):
     return 0.5 * np.log((1 + score + room) / (1 - score + room))
 
 
-@njit(cache=True, parallel=True)
-def _best_stumps(codes, potential, n_thresholds, scores, cuts):
+@njit(cache=True, nogil=True)
+def _best_stumps(codes, potential, n_thresholds, scores, cuts, first_chunk, last_chunk):
     """Fill the strongest score of each variable's stumps and its threshold's index, the first of a tie.
+
+    Of the variables of some chunks.
 
     The score of the stump "code > t" is the sum of the potentials whose code exceeds t: a histogram over
     the codes, summed from the top. One pass over the codes serves all thresholds.
     """
     n_features, n_samples = codes.shape
-    for chunk in prange((n_features + COLUMNS_AT_ONCE - 1) // COLUMNS_AT_ONCE):
+    for chunk in range(first_chunk, last_chunk):
         histogram = np.empty(n_thresholds + 1)
         for j in range(chunk * COLUMNS_AT_ONCE, min((chunk + 1) * COLUMNS_AT_ONCE, n_features)):
             histogram[:] = 0.0

@@ -3,11 +3,13 @@
 Both boosters look at a variable only through its thresholds, so one byte a value is all they keep.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy import sparse
+
+from ...features.threads import share
 
 CODE_DTYPE = np.uint8
 MAX_THRESHOLDS = np.iinfo(CODE_DTYPE).max
@@ -15,6 +17,8 @@ COLUMNS_AT_ONCE = 32
 """Columns that one thread reads together: a cache line of every row serves several of them."""
 
 _DENSIFIED_AT_ONCE = 256
+_TASK_VISITS = 1 << 17
+"""Values that are worth a task of their own."""
 
 
 def value_ranges(X) -> tuple[np.ndarray, np.ndarray]:
@@ -64,8 +68,19 @@ def threshold_codes(X, thresholds: np.ndarray) -> np.ndarray:
     """
     codes = np.empty(X.shape[::-1], dtype=CODE_DTYPE)
     for columns, dense in dense_column_blocks(X):
-        _threshold_codes(dense, thresholds[columns], codes[columns])
+        share_columns(
+            len(dense), dense.shape[1], _threshold_codes, dense, thresholds[columns], codes[columns]
+        )
     return codes
+
+
+def share_columns(n_rows: int, n_columns: int, kernel: Callable[..., None], *arguments) -> None:
+    """Call ``kernel(*arguments, first, last)`` for ranges of chunks of `COLUMNS_AT_ONCE` columns."""
+    share(
+        -(-n_columns // COLUMNS_AT_ONCE),
+        lambda first, last: kernel(*arguments, first, last),
+        least=_TASK_VISITS // (COLUMNS_AT_ONCE * n_rows),
+    )
 
 
 def dense_column_blocks(X) -> Iterator[tuple[slice, np.ndarray]]:
@@ -79,12 +94,12 @@ def dense_column_blocks(X) -> Iterator[tuple[slice, np.ndarray]]:
         yield columns, by_column[:, columns].toarray()
 
 
-@njit(cache=True, parallel=True)
-def _threshold_codes(X, thresholds, codes):
-    """Fill codes[j, i]; each thread owns some columns of X, which are rows of codes."""
+@njit(cache=True, nogil=True)
+def _threshold_codes(X, thresholds, codes, first_chunk, last_chunk):
+    """Fill codes[j, i] of some chunks of columns of X, which are rows of codes."""
     n_samples, n_features = X.shape
     n_thresholds = thresholds.shape[1]
-    for chunk in prange((n_features + COLUMNS_AT_ONCE - 1) // COLUMNS_AT_ONCE):
+    for chunk in range(first_chunk, last_chunk):
         first = chunk * COLUMNS_AT_ONCE
         last = min(first + COLUMNS_AT_ONCE, n_features)
         for i in range(n_samples):

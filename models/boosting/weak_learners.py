@@ -9,9 +9,16 @@ and targets stay in the cache; every thread owns its variables, and sums run in 
 from typing import Protocol
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from .thresholds import COLUMNS_AT_ONCE, dense_column_blocks, equal_thresholds, threshold_codes, value_ranges
+from .thresholds import (
+    COLUMNS_AT_ONCE,
+    dense_column_blocks,
+    equal_thresholds,
+    share_columns,
+    threshold_codes,
+    value_ranges,
+)
 
 _ROWS_AT_ONCE = 2048
 _TINY_VARIANCE = 1e-12
@@ -63,7 +70,8 @@ class LinearLearners:
 
     def gains(self, w: np.ndarray, wz: np.ndarray, features: np.ndarray) -> np.ndarray:
         gains = np.empty(len(features))
-        _linear_gains(self._values, features, w, wz, gains)
+        n_samples = self._values.shape[1]
+        share_columns(n_samples, len(features), _linear_gains, self._values, features, w, wz, gains)
         return gains
 
     def fit(self, feature: int, w: np.ndarray, wz: np.ndarray) -> np.ndarray:
@@ -109,7 +117,8 @@ class ConstantLearners:
 
     def gains(self, w: np.ndarray, wz: np.ndarray, features: np.ndarray) -> np.ndarray:
         gains = np.empty(len(features))
-        _constant_gains(self._codes, features, w, wz, self._shape[1], gains)
+        n_samples, n_bins = self._codes.shape[1], self._shape[1]
+        share_columns(n_samples, len(features), _constant_gains, self._codes, features, w, wz, n_bins, gains)
         # A constant alone explains this much, whatever the variable.
         return gains - wz.sum() ** 2 / w.sum()
 
@@ -130,15 +139,16 @@ def _centred_columns(X, middle: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return (X - middle) / unit by variables, float32 of shape (n_features, n_samples) in [-1, 1]."""
     values = np.empty(X.shape[::-1], dtype=np.float32)
     for columns, dense in dense_column_blocks(X):
-        _centre_columns(dense, middle[columns], unit[columns], values[columns])
+        arguments = dense, middle[columns], unit[columns], values[columns]
+        share_columns(len(dense), dense.shape[1], _centre_columns, *arguments)
     return values
 
 
-@njit(cache=True, parallel=True)
-def _centre_columns(X, middle, unit, values):
-    """Fill values[j, i]; each thread owns some columns of X, which are rows of values."""
+@njit(cache=True, nogil=True)
+def _centre_columns(X, middle, unit, values, first_chunk, last_chunk):
+    """Fill values[j, i] of some chunks of columns of X, which are rows of values."""
     n_samples, n_features = X.shape
-    for chunk in prange((n_features + COLUMNS_AT_ONCE - 1) // COLUMNS_AT_ONCE):
+    for chunk in range(first_chunk, last_chunk):
         first = chunk * COLUMNS_AT_ONCE
         last = min(first + COLUMNS_AT_ONCE, n_features)
         for i in range(n_samples):
@@ -146,16 +156,16 @@ def _centre_columns(X, middle, unit, values):
                 values[j, i] = (X[i, j] - middle[j]) / unit[j]
 
 
-@njit(cache=True, parallel=True, fastmath={"reassoc", "contract"})
-def _linear_gains(values, features, w, wz, gains):
-    """Fill gains[c] = cov(x, z)^2 / var(x), weighted, for x = values[features[c]].
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _linear_gains(values, features, w, wz, gains, first_chunk, last_chunk):
+    """Fill gains[c] = cov(x, z)^2 / var(x), weighted, for x = values[features[c]] and some chunks of c.
 
     Sums may be reordered (fastmath) to run in vector lanes; inputs are finite.
     """
     n_samples = values.shape[1]
     n_wanted = features.shape[0]
     sum_w, sum_wz = w.sum(), wz.sum()
-    for chunk in prange((n_wanted + COLUMNS_AT_ONCE - 1) // COLUMNS_AT_ONCE):
+    for chunk in range(first_chunk, last_chunk):
         first = chunk * COLUMNS_AT_ONCE
         last = min(first + COLUMNS_AT_ONCE, n_wanted)
         sums = np.zeros((COLUMNS_AT_ONCE, 3))
@@ -180,12 +190,12 @@ def _linear_gains(values, features, w, wz, gains):
             gains[c] = covariance * covariance / variance if variance > _TINY_VARIANCE * wxx else 0.0
 
 
-@njit(cache=True, parallel=True)
-def _constant_gains(codes, features, w, wz, n_bins, gains):
+@njit(cache=True, nogil=True)
+def _constant_gains(codes, features, w, wz, n_bins, gains, first_chunk, last_chunk):
     """Fill gains[c] = sum over bins of (sum of wz)^2 / (sum of w) for the codes of variable features[c]."""
     n_samples = codes.shape[1]
     n_wanted = features.shape[0]
-    for chunk in prange((n_wanted + COLUMNS_AT_ONCE - 1) // COLUMNS_AT_ONCE):
+    for chunk in range(first_chunk, last_chunk):
         first = chunk * COLUMNS_AT_ONCE
         last = min(first + COLUMNS_AT_ONCE, n_wanted)
         # Weight and target of a bin lie side by side: one cache line for both additions.

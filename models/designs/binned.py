@@ -7,13 +7,14 @@ paper is never built. The basis is centred, see `knots.py`.
 """
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 
 from ...features.codes import N_CODES
+from ...features.threads import share
 from ..knots import code_positions, fill_table
-from .design import PARALLEL_VISITS, FeatureRows, ResidentDesign
+from .design import TASK_VISITS, FeatureRows, ResidentDesign
 
-# Rows that share one table: enough to pay for building it, and few enough for every thread to get some.
+# Rows that share one table: enough to pay for building it; their sums stay in the cache.
 LEAST_TABLE_ROWS, MOST_TABLE_ROWS = 512, 4096
 SPARSE_SHARE = 0.6  # of residuals that are not zero, up to which reading them by index is quicker
 
@@ -62,44 +63,26 @@ class BinnedDesign(ResidentDesign):
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
         base = intercept - np.einsum("ojk,jk->o", beta, self.means)
-        parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
-        kernel = _response_parallel if parallel else _response
-        kernel(
-            self._codes.values,
-            self._codes.rows,
-            self._first_codes,
-            self._position,
-            beta,
-            base,
-            start,
-            _table_rows(stop - start),
-            out,
+        data = self._codes.values, self._codes.rows, self._first_codes, self._position
+        share(
+            stop - start,
+            lambda first, last: _response(*data, beta, base, start + first, out[:, first:last]),
+            least=max(LEAST_TABLE_ROWS, TASK_VISITS // (len(beta) * self.n_features)),
         )
         return out
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(residual), self.n_features, self.block_size))
-        parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
-        kernel = _gradient_parallel if parallel else _gradient
-        for residual_of_one, out_of_one in zip(residual, out, strict=True):
-            rows = np.flatnonzero(residual_of_one)
-            kernel(
-                self._codes.values,
-                self._codes.rows,
-                self._first_codes,
-                self._position,
-                residual_of_one,
-                rows,
-                start,
-                out_of_one,
+        data = self._codes.values, self._codes.rows, self._first_codes, self._position
+        for of_one, out_of_one in zip(residual, out, strict=True):
+            task = (*data, of_one, np.flatnonzero(of_one), start)
+            share(
+                -(-self.n_features // 4),
+                lambda first, last: _gradient(*task, first, last, out_of_one),  # noqa: B023
+                least=TASK_VISITS // (4 * (stop - start)),
             )
         out -= residual.sum(axis=1)[:, None, None] * self.means
         return out
-
-
-def _table_rows(n_rows: int) -> int:
-    """Rows that share one table; the sums do not depend on it."""
-    return min(max(-(-n_rows // get_num_threads()), LEAST_TABLE_ROWS), MOST_TABLE_ROWS)
 
 
 @njit(cache=True)
@@ -125,23 +108,13 @@ def _respond_rows(codes, rows, first_codes, position, beta, start, out):
             out[i] += tables[0, a[i]]
 
 
-@njit(cache=True)
-def _response(codes, rows, first_codes, position, beta, base, start, table_rows, out):
+@njit(cache=True, nogil=True)
+def _response(codes, rows, first_codes, position, beta, base, start, out):
     for o in range(out.shape[0]):
         out[o] = base[o]
-        for first in range(0, out.shape[1], table_rows):
-            chunk = out[o][first : first + table_rows]
+        for first in range(0, out.shape[1], MOST_TABLE_ROWS):
+            chunk = out[o][first : first + MOST_TABLE_ROWS]
             _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
-
-
-@njit(cache=True, parallel=True)
-def _response_parallel(codes, rows, first_codes, position, beta, base, start, table_rows, out):
-    n_chunks = (out.shape[1] + table_rows - 1) // table_rows
-    for task in prange(out.shape[0] * n_chunks):
-        o, first = task // n_chunks, task % n_chunks * table_rows
-        chunk = out[o][first : first + table_rows]
-        chunk[:] = base[o]
-        _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
 
 
 @njit(cache=True)
@@ -190,16 +163,8 @@ def _gradient_quad(codes, features, first_codes, position, residual, rows, start
         _fold(histograms[q], first_codes, position, out[q])
 
 
-@njit(cache=True)
-def _gradient(codes, features, first_codes, position, residual, rows, start, out):
-    for j in range(0, len(features), 4):
-        quad = features[j : j + 4]
-        _gradient_quad(codes, quad, first_codes, position, residual, rows, start, out[j : j + 4])
-
-
-@njit(cache=True, parallel=True)
-def _gradient_parallel(codes, features, first_codes, position, residual, rows, start, out):
-    for task in prange((len(features) + 3) // 4):
-        j = task * 4
+@njit(cache=True, nogil=True)
+def _gradient(codes, features, first_codes, position, residual, rows, start, first_quad, last_quad, out):
+    for j in range(4 * first_quad, min(4 * last_quad, len(features)), 4):
         quad = features[j : j + 4]
         _gradient_quad(codes, quad, first_codes, position, residual, rows, start, out[j : j + 4])

@@ -1,9 +1,10 @@
 """Linear responses on a dense matrix, kept feature by feature."""
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from .design import CHUNK_ROWS, PARALLEL_VISITS, REASSOCIATE, FeatureRows, ResidentDesign
+from ...features.threads import share
+from .design import CHUNK_ROWS, REASSOCIATE, TASK_VISITS, FeatureRows, ResidentDesign
 
 
 class DenseDesign(ResidentDesign):
@@ -27,16 +28,22 @@ class DenseDesign(ResidentDesign):
 
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
-        parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
-        kernel = _response_parallel if parallel else dense_response
-        kernel(self.columns.values, self.columns.rows, beta, intercept, start, out)
+        data = self.columns.values, self.columns.rows
+        share(
+            len(beta) * -(-(stop - start) // CHUNK_ROWS),
+            lambda first, last: dense_response(*data, beta, intercept, start, first, last, out),
+            least=TASK_VISITS // (CHUNK_ROWS * self.n_features),
+        )
         return out
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(residual), self.n_features, 1))
-        parallel = self.n_features * (stop - start) >= PARALLEL_VISITS
-        kernel = _gradient_parallel if parallel else dense_gradient
-        kernel(self.columns.values, self.columns.rows, residual, start, out)
+        data = self.columns.values, self.columns.rows
+        share(
+            self.n_features,
+            lambda first, last: dense_gradient(*data, residual, start, first, last, out),
+            least=TASK_VISITS // residual.size,
+        )
         return out
 
 
@@ -61,19 +68,12 @@ def _respond_chunk(columns, rows, beta, start, out):
             out[i] += a * p[i]
 
 
-@njit(cache=True)
-def dense_response(columns, rows, beta, intercept, start, out):
-    for o in range(out.shape[0]):
-        out[o] = intercept[o]
-        for first in range(0, out.shape[1], CHUNK_ROWS):
-            _respond_chunk(columns, rows, beta[o], start + first, out[o][first : first + CHUNK_ROWS])
-
-
-@njit(cache=True, parallel=True)
-def _response_parallel(columns, rows, beta, intercept, start, out):
+@njit(cache=True, nogil=True)
+def dense_response(columns, rows, beta, intercept, start, first_chunk, last_chunk, out):
+    """Fill some chunks of `out`, which are counted through one output after another."""
     n_chunks = (out.shape[1] + CHUNK_ROWS - 1) // CHUNK_ROWS
-    for task in prange(out.shape[0] * n_chunks):
-        o, first = task // n_chunks, task % n_chunks * CHUNK_ROWS
+    for number in range(first_chunk, last_chunk):
+        o, first = number // n_chunks, number % n_chunks * CHUNK_ROWS
         chunk = out[o][first : first + CHUNK_ROWS]
         chunk[:] = intercept[o]
         _respond_chunk(columns, rows, beta[o], start + first, chunk)
@@ -87,19 +87,10 @@ def _dot(column, residual):
     return total
 
 
-@njit(cache=True)
-def dense_gradient(columns, rows, residual, start, out):
+@njit(cache=True, nogil=True)
+def dense_gradient(columns, rows, residual, start, first_feature, last_feature, out):
     n = residual.shape[1]
-    for j in range(len(rows)):
-        column = columns[rows[j]][start : start + n]
-        for o in range(out.shape[0]):
-            out[o, j, 0] = _dot(column, residual[o])
-
-
-@njit(cache=True, parallel=True)
-def _gradient_parallel(columns, rows, residual, start, out):
-    n = residual.shape[1]
-    for j in prange(len(rows)):
+    for j in range(first_feature, last_feature):
         column = columns[rows[j]][start : start + n]
         for o in range(out.shape[0]):
             out[o, j, 0] = _dot(column, residual[o])

@@ -22,8 +22,8 @@ import numpy as np
 
 # Rows of a response that one thread sums at a time: 4 kB of float64 stay in the first-level cache.
 CHUNK_ROWS = 512
-# Below this many (sample, feature) visits, starting threads costs more than it saves.
-PARALLEL_VISITS = 1 << 17
+# So many (sample, feature) visits are worth a task of their own: waking a thread takes as long as some 10^5.
+TASK_VISITS = 1 << 18
 # Sums may be reordered into vector lanes; the order is fixed at compile time, not by the threads.
 REASSOCIATE = {"reassoc", "contract"}
 

@@ -1,10 +1,11 @@
 """Linear responses on a sparse matrix, which is never made dense."""
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from scipy import sparse
 
-from .design import PARALLEL_VISITS, ResidentDesign
+from ...features.threads import get_num_threads, share
+from .design import TASK_VISITS, ResidentDesign
 
 
 class SparseDesign(ResidentDesign):
@@ -49,24 +50,27 @@ class SparseDesign(ResidentDesign):
         self._position = np.arange(self.n_features)
         self._live = len(self._values)
 
-    def _is_large(self, start: int, stop: int) -> bool:
-        return self._indptr[stop] - self._indptr[start] >= PARALLEL_VISITS
-
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
-        kernel = _response_parallel if self._is_large(start, stop) else _response
-        kernel(
-            self._indptr[start : stop + 1], self._columns, self._values, self._position, beta, intercept, out
+        data = self._indptr[start : stop + 1], self._columns, self._values, self._position
+        n_entries = int(data[0][-1] - data[0][0])
+        share(
+            stop - start,
+            lambda first, last: _response(*data, beta, intercept, first, last, out),
+            least=TASK_VISITS * (stop - start) // max(1, n_entries),
         )
         return out
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.zeros((len(residual), self.n_features, 1))
-        arguments = (self._indptr[start : stop + 1], self._columns, self._values, self._position, residual)
-        if self._is_large(start, stop):
-            _gradient_parallel(*arguments, get_num_threads(), out)
-        else:
-            _gradient(*arguments, 0, len(self._position), out)
+        data = self._indptr[start : stop + 1], self._columns, self._values, self._position
+        n_columns, n_entries = len(self._position), int(data[0][-1] - data[0][0])
+        # Every task passes over all rows, for the columns that it owns: no more tasks than threads.
+        share(
+            n_columns,
+            lambda first, last: _gradient(*data, residual, first, last, out),
+            least=max(n_columns // get_num_threads(), TASK_VISITS * n_columns // max(1, n_entries)),
+        )
         return out
 
 
@@ -96,25 +100,16 @@ def _respond_row(columns, values, position, beta, intercept, first, last):
     return total
 
 
-@njit(cache=True)
-def _response(indptr, columns, values, position, beta, intercept, out):
-    for o in range(out.shape[0]):
-        for i in range(out.shape[1]):
-            out[o, i] = _respond_row(
-                columns, values, position, beta[o], intercept[o], indptr[i], indptr[i + 1]
-            )
-
-
-@njit(cache=True, parallel=True)
-def _response_parallel(indptr, columns, values, position, beta, intercept, out):
-    for i in prange(out.shape[1]):
+@njit(cache=True, nogil=True)
+def _response(indptr, columns, values, position, beta, intercept, first, last, out):
+    for i in range(first, last):
         for o in range(out.shape[0]):
             out[o, i] = _respond_row(
                 columns, values, position, beta[o], intercept[o], indptr[i], indptr[i + 1]
             )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _gradient(indptr, columns, values, position, residual, first_column, last_column, out):
     """Add the entries of the stored columns [first_column, last_column), row after row."""
     for i in range(residual.shape[1]):
@@ -126,20 +121,3 @@ def _gradient(indptr, columns, values, position, residual, first_column, last_co
             if j >= 0:
                 for o in range(out.shape[0]):
                     out[o, j, 0] += residual[o, i] * values[e]
-
-
-@njit(cache=True, parallel=True)
-def _gradient_parallel(indptr, columns, values, position, residual, n_parts, out):
-    """Each thread owns a range of columns; a column's sum runs over the rows in order all the same."""
-    n_columns = len(position)
-    for part in prange(n_parts):
-        _gradient(
-            indptr,
-            columns,
-            values,
-            position,
-            residual,
-            n_columns * part // n_parts,
-            n_columns * (part + 1) // n_parts,
-            out,
-        )

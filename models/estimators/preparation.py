@@ -4,15 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy import sparse
 
 from ...features.codes import encode
 from ...features.errors import ParameterError
+from ...features.threads import share
 from ..additive import LinearModel, Model, PiecewiseModel
 from ..annealing import AnnealingResult
 from ..designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
-from ..designs.design import REASSOCIATE
+from ..designs.design import REASSOCIATE, TASK_VISITS
 
 TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
 
@@ -61,8 +62,12 @@ def prepare(X, weight: np.ndarray, order: np.ndarray, response: str, n_bins: int
 def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prepared:
     columns = np.empty((X.shape[1], X.shape[0]), dtype=X.dtype)
     mean, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
-    share = weight[order] / weight.sum()
-    _standardize(np.ascontiguousarray(X), share, order, columns, mean, scale)
+    rows, portion = np.ascontiguousarray(X), weight[order] / weight.sum()
+    share(
+        -(-X.shape[1] // TILE_COLUMNS),
+        lambda first, last: _standardize(rows, portion, order, first, last, columns, mean, scale),
+        least=TASK_VISITS // (TILE_COLUMNS * len(rows)),
+    )
 
     def to_model(result: AnnealingResult) -> LinearModel:
         kept = result.kept
@@ -77,10 +82,10 @@ def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
     if not X.has_canonical_format:
         X = X.copy()  # the numbers are the caller's
         X.sum_duplicates()
-    share = weight / weight.sum()
-    mean = share @ X
+    portion = weight / weight.sum()
+    mean = portion @ X
     squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
-    deviation = np.sqrt(np.maximum(0.0, share @ squares - mean**2))
+    deviation = np.sqrt(np.maximum(0.0, portion @ squares - mean**2))
     scale = np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0)
     scaled = X[order]
     scaled.data = (scaled.data * (1 / scale)[scaled.indices]).astype(X.dtype)
@@ -106,15 +111,15 @@ def _prepare_binned(X: np.ndarray, weight: np.ndarray, order: np.ndarray, n_bins
 
 
 @njit(cache=True, fastmath=REASSOCIATE)
-def _standardize_column(column, share):
+def _standardize_column(column, portion):
     """Centre and scale one column in place; return its mean and deviation (0 if constant)."""
     center = 0.0
     for i in range(len(column)):
-        center += share[i] * column[i]
+        center += portion[i] * column[i]
     variance = 0.0
     for i in range(len(column)):
         gap = column[i] - center
-        variance += share[i] * gap * gap
+        variance += portion[i] * gap * gap
     deviation = np.sqrt(variance)
     if deviation <= 1e-12 * abs(center):
         deviation = 0.0
@@ -124,14 +129,14 @@ def _standardize_column(column, share):
     return center, deviation
 
 
-@njit(cache=True, parallel=True)
-def _standardize(X, share, order, columns, mean, scale):
-    """Fill `columns` with the transposed, reordered, centred and scaled table.
+@njit(cache=True, nogil=True)
+def _standardize(X, portion, order, first_tile, last_tile, columns, mean, scale):
+    """Fill some tiles of `columns` with the transposed, reordered, centred and scaled table.
 
-    `share` holds the weights in the new order, of sum one. A constant column becomes zero, scale 1.
+    `portion` holds the weights in the new order, of sum one. A constant column becomes zero, scale 1.
     """
     n, m = X.shape
-    for tile in prange((m + TILE_COLUMNS - 1) // TILE_COLUMNS):
+    for tile in range(first_tile, last_tile):
         first = tile * TILE_COLUMNS
         last = min(first + TILE_COLUMNS, m)
         for i in range(n):
@@ -139,5 +144,5 @@ def _standardize(X, share, order, columns, mean, scale):
             for j in range(first, last):
                 columns[j, i] = row[j]
         for j in range(first, last):
-            mean[j], deviation = _standardize_column(columns[j], share)
+            mean[j], deviation = _standardize_column(columns[j], portion)
             scale[j] = deviation if deviation > 0 else 1.0

@@ -12,10 +12,11 @@ import time
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy import sparse
 
 from annealed.datasets.tables.simulated import make_correlated_classification
+from annealed.features.threads import set_num_threads, share
 from annealed.models.annealing import anneal
 from annealed.models.designs import BinnedDesign, DenseDesign, SparseDesign
 from annealed.models.losses import Lorenz
@@ -33,9 +34,9 @@ def best_seconds(function, repetitions=7):
     return min(times)
 
 
-@njit(cache=True, parallel=True, fastmath={"reassoc", "contract"})
-def _sum_rows(values, out):
-    for j in prange(values.shape[0]):
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _sum_rows(values, first, last, out):
+    for j in range(first, last):
         total = 0.0
         for i in range(values.shape[1]):
             total += values[j, i]
@@ -45,7 +46,11 @@ def _sum_rows(values, out):
 def bandwidth_ns(values):
     """Nanoseconds a value to read an array once: the bound for a kernel that must read it."""
     out = np.empty(len(values))
-    return best_seconds(lambda: _sum_rows(values, out)) / values.size * 1e9
+
+    def read():
+        share(len(values), lambda first, last: _sum_rows(values, first, last, out))
+
+    return best_seconds(read) / values.size * 1e9
 
 
 def designs(n_features, n_rows):
@@ -72,7 +77,7 @@ def visit_table(n_features, n_rows):
         beta = rng.standard_normal((1, n_features, design.block_size))
         block = design.block(0, n_rows)
         for threads in (1, 2):
-            numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+            set_num_threads(threads)
             response = best_seconds(lambda: block.response(beta, np.zeros(1))) / visits * 1e9  # noqa: B023
             gradient = best_seconds(lambda: block.gradient(residual)) / visits * 1e9  # noqa: B023
             bound = bandwidth_ns(values)
@@ -98,7 +103,7 @@ def run_table(cases):
     print("\n### Whole runs, Lorenz loss, one thread\n")
     print("| N | M | k | mu | visits (schedule) | seconds | ns a visit | plain NumPy | NumPy / annealed |")
     print("|---|---|---|---|---|---|---|---|---|")
-    numba.set_num_threads(1)
+    set_num_threads(1)
     for n, m, k, mu in cases:
         X, y, _ = make_correlated_classification(n, m, k, random_state=0)
         y = 2.0 * y - 1

@@ -26,6 +26,7 @@ import numpy as np
 
 from annealed.datasets.photos.images import read_image
 from annealed.datasets.photos.sample_photos import load_astronaut
+from annealed.features.threads import set_num_threads
 from annealed.models import load_model
 from annealed.models.keypoints.scan import scan_photo
 
@@ -84,7 +85,7 @@ def photo_table(detector, photos, seconds):
     columns = [f"{w} x {h}, ms" for w, h in SIZES]
     rows = []
     for threads in (1, 2):
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+        set_num_threads(threads)
         cv2.setNumThreads(threads)
         times = [best_time(lambda: detector.detect(photo), seconds) for photo in photos]  # noqa: B023
         name = f"annealed, {len(detector.keypoint_names)} keypoints, {threads} thread{'s' * (threads > 1)}"
@@ -103,7 +104,7 @@ def photo_table(detector, photos, seconds):
 
 def scan_table(detector, photo, seconds):
     """Windows a second and core of the scan, for each classifier's windows counted once."""
-    numba.set_num_threads(1)
+    set_num_threads(1)
     cv2.setNumThreads(1)
     levels = detector.pyramid.levels(photo)
     classifiers = detector.classifiers

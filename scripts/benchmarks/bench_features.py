@@ -28,6 +28,7 @@ from annealed.features.maps import LevelMaps, evaluate
 from annealed.features.patches import cut_windows
 from annealed.features.pool import WindowPool
 from annealed.features.pyramid import gaussian_pyramid
+from annealed.features.threads import get_num_threads, set_num_threads
 
 NAIVE_WINDOWS = 4
 ROW_FEATURES = 400
@@ -77,8 +78,8 @@ def pool_table(patches, seconds):
         codes = np.zeros((len(pool), len(patches)), dtype=np.uint8)
         actions = (partial(pool.ranges, patches), partial(pool.codes, patches, lo, hi, out=codes))
         times = []
-        for n_threads, clock in ((1, time.process_time), (numba.config.NUMBA_NUM_THREADS, time.perf_counter)):
-            numba.set_num_threads(n_threads)
+        for n_threads, clock in ((1, time.process_time), (get_num_threads(), time.perf_counter)):
+            set_num_threads(n_threads)
             times += [best_time(action, seconds, clock) for action in actions]
         per_value[name] = [1e9 * t / codes.size for t in times]
         rows.append([name, f"{len(pool)}", *per_value[name]])
@@ -119,7 +120,7 @@ def peer_table(patches, per_value, seconds):
 
 def maps_table(levels, seconds):
     """Time the maps of a photo's first level, on one thread."""
-    numba.set_num_threads(1)
+    set_num_threads(1)
     image = levels[0].image
     n_pixels = image.shape[0] * image.shape[1]
     grey = image[..., 0]
@@ -189,7 +190,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="time for each figure")
     arguments = parser.parse_args()
     print(
-        f"{platform.processor() or platform.machine()}, {numba.config.NUMBA_NUM_THREADS} threads, "
+        f"{platform.processor() or platform.machine()}, {get_num_threads()} threads, "
         f"Python {platform.python_version()}, NumPy {np.__version__}, numba {numba.__version__}, "
         f"OpenCV {cv2.__version__}, scikit-image {skimage.__version__}"
     )

@@ -30,7 +30,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numba
 import numpy as np
 from common.results import Results, markdown_table, seconds
 from scipy import sparse
@@ -39,6 +38,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from annealed.features.threads import set_num_threads
 from annealed.models import FSAClassifier
 from annealed.models.selection import FeatureGeneratingMachine
 
@@ -330,7 +330,7 @@ def main(argv=None):
     # liblinear's own limit on iterations is what its users have
     warnings.simplefilter("ignore", ConvergenceWarning)
     results = Results(arguments.out / "fgm.csv", KEYS, VALUES)
-    numba.set_num_threads(arguments.threads)
+    set_num_threads(arguments.threads)
     name, setting = arguments.experiment, arguments.setting
     with threadpool_limits(arguments.threads):
         if not arguments.summary_only:

@@ -26,7 +26,6 @@ import time
 from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 from common.results import Results, markdown_table, numbers, seconds, with_error
 from common.selector_tasks import Task
@@ -38,6 +37,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from annealed.datasets.tables.selection_sets import SELECTION_NAMES, load_selection
+from annealed.features.threads import set_num_threads
 from annealed.models import FSARegressor
 from annealed.models.selection import L21Selector, LpInfSelector, lp_inf
 from annealed.models.selection.comparison import select
@@ -290,7 +290,7 @@ def main(argv=None):
     whole = arguments.experiment == "residual"
     columns = (RESIDUAL_KEYS, RESIDUAL_VALUES) if whole else (ACCURACY_KEYS, ACCURACY_VALUES)
     results = Results(arguments.out / f"{arguments.experiment}.csv", *columns)
-    numba.set_num_threads(arguments.threads)
+    set_num_threads(arguments.threads)
     with threadpool_limits(arguments.threads):
         for name in arguments.sets:
             if not arguments.summary_only:

@@ -21,7 +21,6 @@ import time
 import warnings
 from pathlib import Path
 
-import numba
 import numpy as np
 from common.peers import CLASSIFIERS
 from common.results import Results, markdown_table, numbers, seconds, with_error
@@ -33,6 +32,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from annealed.datasets.tables.selection_sets import load_selection
+from annealed.features.threads import set_num_threads
 from annealed.models import FSARanker
 from annealed.models.boosting import RankBoost
 from annealed.models.comparable_pairs import comparable_pairs
@@ -261,7 +261,7 @@ def main(argv=None):
     # Runs of the bisections stop early on purpose; what counts is the support they find.
     warnings.simplefilter("ignore", ConvergenceWarning)
     results = Results(arguments.out / "selection.csv", KEYS, VALUES)
-    numba.set_num_threads(arguments.threads)
+    set_num_threads(arguments.threads)
     with threadpool_limits(arguments.threads):
         if not arguments.summary_only:
             warm(names)

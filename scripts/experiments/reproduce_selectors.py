@@ -27,7 +27,6 @@ import warnings
 from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 from common.results import Results
 from common.selector_summary import print_overall, print_table
@@ -40,6 +39,7 @@ from threadpoolctl import threadpool_limits
 from annealed.datasets.tables.selection_sets import SELECTION_NAMES, load_selection
 from annealed.datasets.tables.table import Table
 from annealed.features.errors import AnnealedError
+from annealed.features.threads import set_num_threads
 from annealed.models.selection.ranked import varying_columns
 from annealed.models.selection.registry import METHODS
 
@@ -212,7 +212,7 @@ def main(argv=None):
     warnings.simplefilter("ignore", ConvergenceWarning)
     results = Results(arguments.out / "selectors.csv", KEYS, VALUES)
     sizes = sorted({int(k) for k in arguments.ks if k != AUTO})
-    numba.set_num_threads(arguments.threads)
+    set_num_threads(arguments.threads)
     with threadpool_limits(arguments.threads):
         for name in arguments.sets:
             if not arguments.summary_only:

@@ -17,7 +17,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numba
 import numpy as np
 from common.paper_tables import REGRESSION_ROWS, ROWS, TABLE_2, TABLE_3, TABLE_4
 from common.peers import CLASSIFIERS, REGRESSORS
@@ -26,6 +25,7 @@ from sklearn.metrics import roc_auc_score, root_mean_squared_error
 from threadpoolctl import threadpool_limits
 
 from annealed.datasets.tables.simulated import make_correlated_classification, make_correlated_regression
+from annealed.features.threads import set_num_threads
 
 N_FEATURES = 1000
 KEYS = ("table", "n_samples", "k", "method", "seed")
@@ -246,7 +246,7 @@ def present(names):
 
 def main(argv=None):
     arguments = parse_arguments(argv)
-    numba.set_num_threads(arguments.threads)
+    set_num_threads(arguments.threads)
     with threadpool_limits(arguments.threads):
         if arguments.table:
             results = Results(arguments.out / "simulations.csv", KEYS, VALUES)

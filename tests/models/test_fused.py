@@ -59,5 +59,5 @@ def test_other_problems_are_not_fused(rng):
     assert not can_fuse(design, Logistic(target), Ridge(0.1), [(0, N_ROWS)])
     pairs = PairwiseLogistic([[0, 1]], [1.0], N_ROWS)
     assert not can_fuse(design, pairs, None, [(0, N_ROWS)])
-    large = DenseDesign(np.zeros((2000, 100)))
-    assert not can_fuse(large, Logistic(np.ones(100)), None, [(0, 100)])
+    large = DenseDesign(np.zeros((2000, 300)))
+    assert not can_fuse(large, Logistic(np.ones(300)), None, [(0, 300)])

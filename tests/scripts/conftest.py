@@ -1,7 +1,8 @@
 from pathlib import Path
 
-import numba
 import pytest
+
+from annealed.features.threads import get_num_threads, set_num_threads
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -15,6 +16,6 @@ def scripts_on_path(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def same_threads_afterwards():
-    before = numba.get_num_threads()
+    before = get_num_threads()
     yield
-    numba.set_num_threads(before)
+    set_num_threads(before)

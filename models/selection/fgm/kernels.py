@@ -5,10 +5,14 @@ analysis asks for the norm of each group.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ....features.errors import ParameterError
+from ....features.threads import share
 from .atoms import top
+
+_TASK_VISITS = 1 << 17
+"""Visits of a value that are worth a task of their own."""
 
 
 class IntersectionAtoms:
@@ -36,7 +40,12 @@ class IntersectionAtoms:
     def scores(self, dual: np.ndarray) -> np.ndarray:
         """Return the score of every feature."""
         scores = np.empty(self.n_atoms)
-        _thermometer_scores(self.codes, np.ascontiguousarray(dual), self.map.n_levels, scores)
+        dual, n_levels = np.ascontiguousarray(dual), self.map.n_levels
+        share(
+            self.n_atoms,
+            lambda first, last: _thermometer_scores(self.codes, dual, n_levels, first, last, scores),
+            least=_TASK_VISITS // dual.size,
+        )
         return scores
 
     def strongest(self, dual: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -73,11 +82,11 @@ class IntersectionMap:
         return self.expand(self.codes(X, features))
 
 
-@njit(cache=True, parallel=True)
-def _thermometer_scores(codes, dual, n_levels, scores):
-    """Write |columns^T dual|^2 of each feature: sums over each level, added up from the top level down."""
+@njit(cache=True, nogil=True)
+def _thermometer_scores(codes, dual, n_levels, first, last, scores):
+    """Write |columns^T dual|^2 of some features: sums over each level, added up from the top level down."""
     n, n_outputs = dual.shape
-    for j in prange(codes.shape[1]):
+    for j in range(first, last):
         sums = np.zeros((n_levels + 1, n_outputs))
         for i in range(n):
             for o in range(n_outputs):

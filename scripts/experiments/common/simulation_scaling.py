@@ -12,12 +12,12 @@ import json
 import resource
 import time
 
-import numba
 import numpy as np
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from annealed.datasets.tables.simulated import EquicorrelatedRows
+from annealed.features.threads import set_num_threads
 from annealed.models.annealing import anneal
 from annealed.models.boosting import LogitBoost
 from annealed.models.designs import BlockDesign, column_moments
@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--budget", type=int, default=256, help="memory for kept columns, MB (default 256)")
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
-    numba.set_num_threads(arguments.threads)
+    set_num_threads(arguments.threads)
     with threadpool_limits(arguments.threads):
         measure(arguments.method, 200, 100, 3, 0, 2**20)  # compiles and warms
         point = measure(

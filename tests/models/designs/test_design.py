@@ -60,12 +60,12 @@ def explicit(name, X):
     return naive_basis(make_codes(X), N_BINS) if name == "binned" else X[:, :, None]
 
 
-@pytest.fixture(params=[False, True], ids=["serial", "parallel"])
+@pytest.fixture(params=[False, True], ids=["whole", "shared out"])
 def kernels(request, monkeypatch):
-    """Small arrays would only reach the serial kernels."""
+    """Small arrays would not be shared out."""
     if request.param:
         for module in (dense, sparse_module, binned):
-            monkeypatch.setattr(module, "PARALLEL_VISITS", 0)
+            monkeypatch.setattr(module, "TASK_VISITS", 0)
 
 
 def check_against(matrix, design, rng, n_outputs, start, stop):
@@ -124,26 +124,26 @@ def test_input_is_not_written(rng, name):
 
 @pytest.mark.parametrize("name", ["float64", "float32", "csr", "binned"])
 def test_threads_change_no_bit(rng, name, with_threads):
-    """Large enough for the parallel kernels, in several chunks of rows and an odd number of features."""
-    X = make_table(rng, 9001, 19)
+    """Large enough to be shared out, in several chunks of rows and an odd number of features."""
+    X = make_table(rng, 60_001, 19)
     design = DESIGNS[name](X)
     beta, intercept = rng.standard_normal((2, 19, design.block_size)), rng.standard_normal(2)
-    residual = rng.standard_normal((2, 9001))
-    block = design.block(0, 9001)
+    residual = rng.standard_normal((2, 60_001))
+    block = design.block(0, 60_001)
     for compute in (lambda: block.response(beta, intercept), lambda: block.gradient(residual)):
         one, two = with_threads(compute)
         np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("name", ["float64", "float32", "csr", "binned"])
-def test_serial_and_parallel_kernels_agree_bit_for_bit(rng, name, monkeypatch):
+def test_shared_out_or_not_agrees_bit_for_bit(rng, name, monkeypatch):
     X = make_table(rng, 700, N_FEATURES)
     beta = rng.standard_normal((2, N_FEATURES, N_BINS + 1 if name == "binned" else 1))
     residual = rng.standard_normal((2, 700))
     results = []
     for threshold in (0, 1 << 60):
         for module in (dense, sparse_module, binned):
-            monkeypatch.setattr(module, "PARALLEL_VISITS", threshold)
+            monkeypatch.setattr(module, "TASK_VISITS", threshold)
         block = DESIGNS[name](X).block(0, 700)
         results.append((block.response(beta, np.ones(2)), block.gradient(residual)))
     for serial, parallel in zip(*results, strict=True):
