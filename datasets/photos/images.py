@@ -8,8 +8,14 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from ...features.errors import DataError
+from ..limits import check_memory
 
-MAX_PIXELS = 100_000_000
+FORMATS = ("JPEG", "PNG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
+"""What Pillow may open, by content: rasters that it decodes itself. Others, such as EPS, start a program."""
+
+BYTES_PER_PIXEL = 5
+"""About what a photo takes while it is read, against the budget of `limits`."""
+
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 _EXIF_ORIENTATION = 0x0112
 _SIDEWAYS = (5, 6, 7, 8)
@@ -33,25 +39,18 @@ def read_image(path: str | os.PathLike) -> np.ndarray:
     Raises
     ------
     DataError
-        If the file is missing, not a picture, truncated or larger than `MAX_PIXELS`.
+        If the file is missing, not a picture, truncated or larger than its budget of memory.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow warns of odd metadata; the pixels are what counts
         try:
             with _open(path) as picture:
-                upright = ImageOps.exif_transpose(picture)
-                return np.ascontiguousarray(_to_rgb(upright))
+                ImageOps.exif_transpose(picture, in_place=True)
+                return np.ascontiguousarray(_to_rgb(picture))
         except DataError:
             raise
-        except (
-            OSError,
-            ValueError,
-            SyntaxError,
-            EOFError,
-            ArithmeticError,
-            LookupError,
-            MemoryError,
-        ) as error:
+        # What Pillow raises on a damaged file depends on the format and on where the damage is.
+        except Exception as error:
             raise DataError(f"{path}: cannot be read as a picture ({error})") from None
 
 
@@ -61,37 +60,54 @@ def read_image_size(path: str | os.PathLike) -> tuple[int, int]:
     Raises
     ------
     DataError
-        If the file is missing, not a picture or larger than `MAX_PIXELS`.
+        If the file is missing, not a picture or larger than its budget of memory.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with _open(path) as picture:
-                width, height = picture.size
-                sideways = picture.getexif().get(_EXIF_ORIENTATION) in _SIDEWAYS
+                width, height = _upright_size(picture)
         except DataError:
             raise
-        except (OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError) as error:
+        except Exception as error:
             raise DataError(f"{path}: cannot be read as a picture ({error})") from None
-    return (width, height) if sideways else (height, width)
+    return height, width
+
+
+def _upright_size(picture: Image.Image) -> tuple[int, int]:
+    """Width and height once EXIF orientation is applied."""
+    width, height = picture.size
+    # Pillow's TIFF reader has turned the size already, and turns the pixels when it reads them.
+    sideways = picture.format != "TIFF" and picture.getexif().get(_EXIF_ORIENTATION) in _SIDEWAYS
+    return (height, width) if sideways else (width, height)
 
 
 def _open(path: str | os.PathLike) -> Image.Image:
-    if not Path(path).is_file():
-        raise DataError(f"{path}: no such photo")
     try:
-        picture = Image.open(path)
-    except Image.DecompressionBombError:
-        raise DataError(f"{path}: larger than {MAX_PIXELS // 10**6} million pixels") from None
+        there = Path(path).is_file()
+    except OSError as error:  # such as a name that is too long
+        raise DataError(f"{shortened(path)}: {error.strerror}") from None
+    if not there:
+        raise DataError(f"{shortened(path)}: no such photo")
+    try:
+        picture = Image.open(path, formats=FORMATS)
+    except Image.DecompressionBombError as error:
+        raise DataError(f"{path}: {error}; PIL.Image.MAX_IMAGE_PIXELS is that limit") from None
     except Image.UnidentifiedImageError:
-        raise DataError(f"{path}: not a picture that Pillow can read") from None
+        raise DataError(f"{path}: not a picture of a kind that is read ({', '.join(FORMATS)})") from None
     width, height = picture.size
-    if width * height > MAX_PIXELS:
+    try:
+        check_memory(path, BYTES_PER_PIXEL * width * height, f"a picture of {width} x {height} pixels")
+    except DataError:
         picture.close()
-        raise DataError(
-            f"{path}: {width} x {height} pixels, more than the {MAX_PIXELS // 10**6} million accepted"
-        )
+        raise
     return picture
+
+
+def shortened(path: str | os.PathLike, most: int = 200) -> str:
+    """Return a path for a message, without the middle of one that is very long."""
+    text = os.fspath(path)
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
 
 
 def _to_rgb(picture: Image.Image) -> np.ndarray:
@@ -101,7 +117,7 @@ def _to_rgb(picture: Image.Image) -> np.ndarray:
         layer = picture.convert("RGBA")
         paper = Image.new("RGBA", layer.size, "white")
         picture = Image.alpha_composite(paper, layer)
-    return np.asarray(picture.convert("RGB"))
+    return np.asarray(picture if picture.mode == "RGB" else picture.convert("RGB"))
 
 
 def _deep_grey(values: np.ndarray) -> np.ndarray:

@@ -159,9 +159,10 @@ def _sparse_row(path: Path, attributes: list[Attribute], number: int, line: str)
         raise DataError(f"{path}: line {number} is not in braces, as the first row is")
     for field in _fields(line[1:-1]) if line[1:-1].strip() else []:
         index, _, text = field.partition(" ")
-        if not index.isdigit() or int(index) >= len(attributes):
+        # Digits of other alphabets, such as a superscript two, are digits to Python but no numbers.
+        if not (index.isascii() and index.isdecimal()) or len(index) > 9 or int(index) >= len(attributes):
             raise DataError(
-                f"{path}: line {number} has index {index!r}; accepted are 0 to {len(attributes) - 1}"
+                f"{path}: line {number} has index {index[:20]!r}; accepted are 0 to {len(attributes) - 1}"
             )
         value = _number(path, number, attributes[int(index)], text.strip())
         if value != 0:
@@ -187,7 +188,8 @@ def _target_columns(path: Path, names: list[str], targets: int | Sequence[str]) 
         if not 1 <= targets < len(names):
             raise ParameterError(f"targets is {targets}; {path.name} has {len(names)} columns")
         return np.arange(len(names) - targets, len(names))
-    missing = [name for name in targets if name not in names]
+    places = {name: j for j, name in reversed(list(enumerate(names)))}
+    missing = [name for name in targets if name not in places]
     if missing or not targets:
         raise DataError(f"{path}: no column {missing[0] if missing else 'wanted'}; targets must name columns")
-    return np.array([names.index(name) for name in targets])
+    return np.array([places[name] for name in targets])

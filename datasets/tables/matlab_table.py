@@ -27,7 +27,8 @@ def read_mat(path, *, X: str = "X", y: str = "Y", samples_in_columns: bool = Fal
     for name in (X, y):
         if name not in content:
             raise DataError(f"{path}: no variable {name}; it has {', '.join(sorted(content)) or 'none'}")
-    matrix, labels = content[X], np.asarray(content[y])
+    matrix, labels = content[X], content[y]
+    labels = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
     if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)) or matrix.dtype.kind not in "buif":
         raise DataError(f"{path}: {X} must be a matrix of numbers")
     matrix = matrix.T if samples_in_columns else matrix

@@ -1,6 +1,7 @@
 """Any table file by its ending, with the target or the targets named by the user."""
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,12 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from ...features.errors import DataError
-from ..npz_files import load_npz
+from ..limits import check_memory
+from ..npz_files import NpzFile, load_npz
 from .arff import read_arff
 from .matlab_table import read_mat
 from .sparse_text import read_svmlight
 from .table import Table, whole_or_real
 
+_TEXT_BYTES = 60  # of a number that is a Python string for a while
 MISSING = {"", "na", "nan", "null", "none", "?"}
 
 
@@ -83,8 +86,14 @@ def _read_csv(path: Path, targets: list[str]) -> NamedTable:
 def _read_parquet(path: Path, targets: list[str]) -> NamedTable:
     try:
         import pandas
+        from pyarrow.parquet import ParquetFile
 
+        with ParquetFile(path) as file:  # what is packed may be far larger than the file
+            found = file.metadata.num_rows, file.metadata.num_columns
+        check_memory(path, _TEXT_BYTES * found[0] * found[1], f"a table of {found[0]} x {found[1]}")
         frame = pandas.read_parquet(path)
+    except DataError:
+        raise
     except ImportError:
         raise DataError(f"{path}: Parquet files need the packages pandas and pyarrow") from None
     # What it raises on a damaged file depends on the engine.
@@ -100,8 +109,8 @@ def _read_parquet(path: Path, targets: list[str]) -> NamedTable:
 
 def _from_columns(path: Path, columns: dict, names: list[str], targets: list[str]) -> NamedTable:
     """Make a table of columns of text."""
-    if len(set(names)) < len(names):
-        double = next(name for name in names if names.count(name) > 1)
+    double = next((name for name, n in Counter(names).items() if n > 1), None)
+    if double is not None:
         raise DataError(f"{path}: two columns are named {double!r}")
     _check_names(path, targets, names)
     features, left_out = {}, []
@@ -137,6 +146,8 @@ def _stack(path: Path, values: dict[str, np.ndarray]) -> np.ndarray:
         if target.dtype.kind not in "buif" and (len(values) > 1 or target.ndim == 2):
             found = str(target.flat[0])
             raise DataError(f"{path}: several targets must be numbers; {name!r} holds {found!r}")
+    if any(0 in target.shape for target in values.values()):
+        raise DataError(f"{path}: the target {next(iter(values))!r} has no values")
     y = np.column_stack(list(values.values())) if len(values) > 1 else next(iter(values.values()))
     return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
@@ -175,12 +186,35 @@ def _read_npz(path: Path, targets: list[str]) -> NamedTable:
     X = arrays["X"]
     if X.ndim != 2 or X.dtype.kind not in "buif":
         raise DataError(f"{path}: X must be a matrix of numbers, found shape {X.shape} of {X.dtype}")
-    for name in targets:
-        if arrays[name].ndim not in (1, 2) or len(arrays[name]) != len(X):
-            raise DataError(f"{path}: {name} has shape {arrays[name].shape}; X has {len(X)} rows")
-    y = _stack(path, {name: arrays[name] for name in targets})
-    names = tuple(str(name) for name in arrays["feature_names"]) if "feature_names" in arrays else None
-    return NamedTable(Table(X.astype(np.float64), y, path.name, feature_names=names))
+    check_memory(path, 8 * X.size, f"a table of {X.shape[0]} x {X.shape[1]}")
+    values = {name: _texts(path, name, arrays[name]) for name in targets}
+    for name, target in values.items():
+        if target.ndim not in (1, 2) or len(target) != len(X) or target.dtype.kind not in "buifU":
+            raise DataError(
+                f"{path}: {name} has shape {target.shape} of {target.dtype}; X has {len(X)} rows, and a "
+                "target holds numbers or texts"
+            )
+    y = _stack(path, values)
+    return NamedTable(Table(X.astype(np.float64), y, path.name, feature_names=_feature_names(path, arrays)))
+
+
+def _feature_names(path: Path, arrays: NpzFile) -> tuple[str, ...] | None:
+    if "feature_names" not in arrays:
+        return None
+    names = _texts(path, "feature_names", arrays["feature_names"])
+    if names.ndim != 1:
+        raise DataError(f"{path}: feature_names has shape {names.shape}; accepted is a list of names")
+    return tuple(str(name) for name in names.tolist())
+
+
+def _texts(path: Path, name: str, array: np.ndarray) -> np.ndarray:
+    """Return bytes as texts, and other arrays as they are."""
+    if array.dtype.kind != "S":
+        return array
+    try:
+        return np.char.decode(array, "utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: {name} holds bytes that are not UTF-8 ({error})") from None
 
 
 def _check_names(path: Path, wanted: list[str], names: list[str]) -> None:

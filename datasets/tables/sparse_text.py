@@ -16,8 +16,13 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from ...features.errors import DataError
+from ..limits import check_memory
 from .dense_text import read_numbers
 from .table import Table
+
+MAX_INDEX = 2**31 - 1  # of the 32-bit indices that all of scikit-learn accepts
+COLUMN_BYTES = 200
+"""Of a column, whether it has values or not: its name, its scale and coefficients."""
 
 _NAMESPACE = re.compile(rb"\|\S*")
 
@@ -99,20 +104,29 @@ def _parse(path: Path, lines: list[bytes], n_features: int | None) -> tuple[spar
     options = {"n_features": n_features, "zero_based": False}
     try:
         X, y = load_svmlight_file(BytesIO(b"\n".join(lines)), **options)
-    except ValueError as error:
-        number, reason = _first_bad_line(lines, options) or ("?", error)
+    except (ValueError, OverflowError) as error:
+        number, reason = _first_bad_line(lines, options)
         raise DataError(f"{path}: line {number} is not 'index:value ...' from 1 on: {reason}") from error
-    if not np.isfinite(X.data).all():
+    if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
         raise DataError(f"{path}: some values are not finite")
-    # 32-bit indices, which all of scikit-learn accepts.
+    if max(X.shape[1], X.nnz) > MAX_INDEX:
+        raise DataError(f"{path}: an index or a number of values above {MAX_INDEX}")
+    check_memory(path, COLUMN_BYTES * X.shape[1], f"a table of {X.shape[1]} columns")
     indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return sparse.csr_array((X.data, indices, indptr), shape=X.shape), y
 
 
-def _first_bad_line(lines: list[bytes], options: dict) -> tuple[int, ValueError] | None:
-    for number, line in enumerate(lines, start=1):
+def _first_bad_line(lines: list[bytes], options: dict) -> tuple[int, Exception | None]:
+    """Return the number of the first line that cannot be read, and why, by halving what it is in."""
+    first, reason = 0, None
+    while lines:
+        half = lines[: (len(lines) + 1) // 2]
         try:
-            load_svmlight_file(BytesIO(line), **options)
-        except ValueError as error:
-            return number, error
-    return None
+            load_svmlight_file(BytesIO(b"\n".join(half)), **options)
+            first, lines = first + len(half), lines[len(half) :]
+        except (ValueError, OverflowError) as error:
+            reason = error
+            if len(half) == 1:
+                break
+            lines = half
+    return first + 1, reason

@@ -102,5 +102,5 @@ def _length(values) -> int | None:
 def whole_or_real(values: np.ndarray) -> np.ndarray:
     """Return numbers as int64 where all are whole, as float64 otherwise."""
     values = np.asarray(values, dtype=np.float64)
-    whole = np.isfinite(values).all() and (values % 1 == 0).all() and np.abs(values).max() < 2**53
+    whole = np.isfinite(values).all() and (values % 1 == 0).all() and np.abs(values).max(initial=0) < 2**53
     return values.astype(np.int64) if whole else values

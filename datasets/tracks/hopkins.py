@@ -13,14 +13,15 @@ What the files do not say, and this reader knows (checked against the videos and
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...features.errors import DataError
 from ..mat_files import load_mat, track_labels, track_positions
-from .tracks import Tracks
+from .tracks import MAX_SIDE_PX, Tracks
 
 NOT_OF_THE_155 = {"dancing"}
 Y_UP = {"arm", "cars2B", "people1", "people2", "truck1", "truck2", *(f"cars{i}" for i in range(1, 11))}
@@ -80,9 +81,12 @@ def read_hopkins(path: str | os.PathLike) -> Tracks:
     )
 
 
-def _number(content: dict, key: str) -> int | None:
-    value = np.ravel(content.get(key, []))
-    return int(value[0]) if len(value) == 1 and value.dtype.kind in "iuf" and value[0] > 0 else None
+def _number(content: Mapping[str, Any], key: str) -> int | None:
+    """A side of the frame in pixels, None unless the file says a number that can be one."""
+    value = content.get(key)
+    if not isinstance(value, np.ndarray) or value.size != 1 or value.dtype.kind not in "iuf":
+        return None
+    return int(value.flat[0]) if 1 <= value.flat[0] <= MAX_SIDE_PX else None
 
 
 def load_hopkins155(

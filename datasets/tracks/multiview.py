@@ -11,7 +11,9 @@ absent where all are; `GtLabel` (P, 1) from 1; `Name`, absent in KT3DMoSeg.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,19 +57,19 @@ def read_multiview(path: str | os.PathLike) -> Tracks:
     )
 
 
-def _struct(path: Path, content: dict) -> dict[str, np.ndarray]:
+def _struct(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     data = content.get("Data")
-    if not isinstance(data, np.ndarray) or data.dtype.names is None or data.size != 1:
+    if not (isinstance(data, list) and len(data) == 1 and isinstance(data[0], dict)):
         raise DataError(f"{path}: no struct named Data; it has {', '.join(sorted(content)) or 'nothing'}")
-    return {name: np.asarray(data.ravel()[0][name]) for name in data.dtype.names}
+    return data[0]
 
 
-def _visibility(path: Path, data: dict[str, np.ndarray]) -> np.ndarray:
+def _visibility(path: Path, data: dict[str, Any]) -> np.ndarray:
     """The mask of the file; without one, what has homogeneous coordinates."""
     y = data["ySparse"]
     if "visibleSparse" not in data:
         return np.asarray(y[2] != 0) if len(y) == 3 else np.ones(y.shape[1:], dtype=bool)
-    visible = data["visibleSparse"]
-    if visible.shape != y.shape[1:]:
-        raise DataError(f"{path}: visibleSparse has shape {visible.shape}, expected {y.shape[1:]}")
+    visible = np.asarray(data["visibleSparse"])
+    if visible.shape != y.shape[1:] or visible.dtype.kind not in "biuf":
+        raise DataError(f"{path}: visibleSparse has shape {visible.shape}, expected {y.shape[1:]} numbers")
     return np.asarray(visible != 0)

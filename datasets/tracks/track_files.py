@@ -20,11 +20,14 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError
+from ..limits import check_memory
+from ..mat_files import MAX_LABEL
 from ..npz_files import load_npz
-from .tracks import Tracks
+from .tracks import MAX_OFFSET, Tracks
 
 CSV_COLUMNS = ("track", "frame", "x", "y")
-MAX_CELLS = 100_000_000
+CELL_BYTES = 60
+"""Of a track in a frame: twice its position, whether it is visible, and what is computed of these."""
 _SCALARS = ("y_up", "frame_offset", "width", "height", "name")
 
 
@@ -172,12 +175,12 @@ class _CsvTable:
         track = row["track"]
         if not track:
             raise _BadRowError("track is empty")
-        label = _whole(row, "label", -1) if self.labelled else 0
+        label = _whole(row, "label", -1, MAX_LABEL) if self.labelled else 0
         if self.labels.setdefault(track, label) != label:
             raise _BadRowError(f"track {track} has label {label} here and {self.labels[track]} before")
         if not (row["frame"] or row["x"] or row["y"]):
             return
-        frame = _whole(row, "frame", 0)
+        frame = _whole(row, "frame", 0, MAX_OFFSET)
         if (track, frame) in self.points:
             raise _BadRowError(f"track {track} is there twice in frame {frame}")
         self.points[track, frame] = _finite(row, "x"), _finite(row, "y")
@@ -188,31 +191,34 @@ class _CsvTable:
             raise DataError(f"{path}: no row with a position")
         frames = [frame for _, frame in self.points]
         first, n_frames = min(frames), max(frames) - min(frames) + 1
-        if n_frames * len(self.labels) > MAX_CELLS:
-            raise DataError(
-                f"{path}: {len(self.labels)} tracks from frame {first} to {max(frames)}, more than "
-                f"{MAX_CELLS} pairs of track and frame"
-            )
+        check_memory(
+            path,
+            CELL_BYTES * n_frames * len(self.labels),
+            f"{len(self.labels)} tracks from frame {first} to {max(frames)}",
+        )
         index = {track: i for i, track in enumerate(self.labels)}
         positions = np.full((len(index), n_frames, 2), np.nan)
         for (track, frame), point in self.points.items():
             positions[index[track], frame - first] = point
-        return Tracks(
-            positions,
-            visible=np.isfinite(positions[:, :, 0]),
-            labels=np.array(list(self.labels.values()), dtype=np.int64) if self.labelled else None,
-            frame_offset=first,
-            name=path.stem,
-        )
+        try:
+            return Tracks(
+                positions,
+                visible=np.isfinite(positions[:, :, 0]),
+                labels=np.array(list(self.labels.values()), dtype=np.int64) if self.labelled else None,
+                frame_offset=first,
+                name=path.stem,
+            )
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
 
 
-def _whole(row: dict[str, str], column: str, least: int) -> int:
+def _whole(row: dict[str, str], column: str, least: int, most: int) -> int:
     try:
         value = int(row[column])
     except ValueError:
         value = least - 1
-    if value < least:
-        raise _BadRowError(f"{column} is {row[column]!r}, expected a whole number from {least}")
+    if not least <= value <= most:
+        raise _BadRowError(f"{column} is {row[column][:40]!r}, expected a whole number, {least} to {most}")
     return value
 
 

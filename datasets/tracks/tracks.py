@@ -6,6 +6,10 @@ import numpy as np
 
 from ...features.errors import DataError
 
+MAX_SIDE_PX = 100_000  # of a frame
+MAX_POSITION_PX = 1e7
+MAX_OFFSET = 10**9
+
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
@@ -56,10 +60,26 @@ class Tracks:
             )
         if not np.isfinite(positions[visible]).all():
             raise DataError(f"{self.name}: a visible point has a position that is not finite")
+        self._check_magnitudes(positions[visible])
         object.__setattr__(self, "positions", np.where(visible[:, :, None], positions, np.nan))
         object.__setattr__(self, "visible", visible)
         if self.labels is not None:
             object.__setattr__(self, "labels", self._checked_labels())
+
+    def _check_magnitudes(self, seen: np.ndarray) -> None:
+        """Refuse numbers that no video has, and that nothing could be computed or drawn with."""
+        farthest = np.abs(seen).max(initial=0)
+        if farthest > MAX_POSITION_PX:
+            raise DataError(
+                f"{self.name}: a position of {farthest:g} pixels; the most is {MAX_POSITION_PX:g}"
+            )
+        for what, value, least, most in (
+            ("width", self.width, 1, MAX_SIDE_PX),
+            ("height", self.height, 1, MAX_SIDE_PX),
+            ("frame_offset", self.frame_offset, 0, MAX_OFFSET),
+        ):
+            if value is not None and not least <= value <= most:
+                raise DataError(f"{self.name}: {what} is {value:g}, expected {least} to {most}")
 
     def _checked_labels(self) -> np.ndarray:
         labels = np.asarray(self.labels)

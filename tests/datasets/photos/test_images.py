@@ -1,8 +1,9 @@
+import subprocess
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from annealed.datasets.photos import images
 from annealed.datasets.photos.images import read_image, read_image_size
 from annealed.features.errors import DataError
 
@@ -98,6 +99,36 @@ def test_read_image_animation_gives_the_first_frame(tmp_path):
     assert read_image(tmp_path / "a.gif")[0, 0].tolist() == [255, 0, 0]
 
 
+@pytest.mark.parametrize("suffix", ["jpg", "tiff", "png", "webp"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_size_is_that_of_the_pixels(tmp_path, pixels, suffix, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    Image.fromarray(pixels).save(tmp_path / f"a.{suffix}", exif=exif)
+    size = read_image(tmp_path / f"a.{suffix}").shape[:2]
+    assert read_image_size(tmp_path / f"a.{suffix}") == size == ((6, 9) if orientation < 5 else (9, 6))
+
+
+POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 6\n%%EndComments\n%%EOF\n"
+
+
+@pytest.mark.parametrize("content", [POSTSCRIPT, b"%PDF-1.4\n", b"<svg xmlns='http://www.w3.org/2000/svg'/>"])
+@pytest.mark.parametrize("reader", [read_image, read_image_size])
+def test_what_needs_a_program_is_no_picture(tmp_path, monkeypatch, content, reader):
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **kwargs: started.append(args))
+    (tmp_path / "a.jpg").write_bytes(content)
+    Image.init()  # now Pillow knows of all its formats
+    with pytest.raises(DataError, match=r"a\.jpg: not a picture of a kind that is read"):
+        reader(tmp_path / "a.jpg")
+    assert not started
+
+
+def test_a_name_that_is_too_long_is_no_photo(tmp_path):
+    with pytest.raises(DataError, match="File name too long"):
+        read_image(tmp_path / ("a" * 300))
+
+
 def test_read_image_missing(tmp_path):
     with pytest.raises(DataError, match=r"gone\.jpg: no such photo"):
         read_image(tmp_path / "gone.jpg")
@@ -122,6 +153,6 @@ def test_read_image_truncated(tmp_path, suffix):
 @pytest.mark.parametrize("reader", [read_image, read_image_size])
 def test_absurd_size_is_refused_before_decoding(tmp_path, pixels, monkeypatch, reader):
     Image.fromarray(pixels).save(tmp_path / "a.png")
-    monkeypatch.setattr(images, "MAX_PIXELS", 50)
-    with pytest.raises(DataError, match="9 x 6 pixels, more than"):
+    monkeypatch.setenv("ANNEALED_INPUT_MEMORY", "250")
+    with pytest.raises(DataError, match="9 x 6 pixels would take 270 bytes, more than the 250"):
         reader(tmp_path / "a.png")

@@ -69,7 +69,7 @@ def test_formats_give_the_same_targets(tmp_path):
         ("a.csv", ["u", "gone"], "no column 'gone'; it has u, word, v"),
         ("a.csv", ["u", "v"], "no numeric column besides 'u', 'v'"),
         ("a.svmlight", ["u", "v"], "svmlight files hold one target, not u, v"),
-        ("a.npz", ["y"], r"y has shape \(2,\); X has 3 rows"),
+        ("a.npz", ["y"], r"y has shape \(2,\) of int64; X has 3 rows"),
         ("a.npz", ["words"], "several targets must be numbers; 'words' holds 'a'"),
         ("a.npz", ["hole"], "the target 'hole' has missing values"),
         ("a.mat", ["hole"], "the target 'hole' has missing values"),

@@ -71,13 +71,17 @@ def test_csv_by_hand(tmp_path):
         ("track,frame,x,y\n", "no row with a position"),
         ("track,frame,x,y\n0,0,1,nan\n", "line 2: y is 'nan', expected a finite number"),
         ("track,frame,x,y\n0,0,1,2\n0,1.5,1,2\n", "line 3: frame is '1.5'"),
-        ("track,frame,x,y\n0,-1,1,2\n", "frame is '-1', expected a whole number from 0"),
+        ("track,frame,x,y\n0,-1,1,2\n", "frame is '-1', expected a whole number, 0 to"),
         ("track,frame,x,y\n0,0,1,2\n0,0,3,4\n", "track 0 is there twice in frame 0"),
         ("track,frame,x,y\n,0,1,2\n", "track is empty"),
         ("track,frame,x,y\n0,0\n", "x is ''"),
         ("track,frame,x,y,label\n0,0,1,2,1\n0,1,1,2,2\n", "label 2 here and 1 before"),
         ("track,frame,x,y,label\n0,0,1,2,\n", "label is ''"),
-        ("track,frame,x,y\n0,0,1,2\n1,999999999,1,2\n", "more than 100000000 pairs"),
+        ("track,frame,x,y,label\n0,0,1,2,1" + "0" * 30 + "\n", "label is '10"),
+        ("track,frame,x,y\n0,1" + "0" * 300 + ",1,2\n", "frame is '10"),
+        ("track,frame,x,y\n0,1" + "0" * 5000 + ",1,2\n", "frame is '10"),
+        ("track,frame,x,y\n0,0,1e200,2\n", "a position of 1e.200 pixels"),
+        ("track,frame,x,y\n0,0,1,2\n1,999999999,1,2\n", "2 tracks from frame 0 to 999999999 would take"),
     ],
 )
 def test_bad_csv_files_are_named_with_the_line(tmp_path, text, message):
@@ -103,7 +107,10 @@ def test_csv_that_is_no_text_is_refused(tmp_path):
         ({"positions": np.ones((2, 3, 2)), "labels": np.zeros(3, int)}, "2 integers"),
         ({"positions": np.ones((2, 3, 2)), "visible": np.ones((3, 2), bool)}, "visibility"),
         ({"positions": np.ones((2, 3, 2)), "height": np.ones(2)}, "height must be a single value"),
-        ({"positions": np.array([None])}, "not an NPZ file"),
+        ({"positions": np.array([None])}, "positions holds objects"),
+        ({"positions": np.full((2, 3, 2), 1e200)}, "a position of 1e.200 pixels"),
+        ({"positions": np.ones((2, 3, 2)), "width": 10**17}, "width is 1e.17"),
+        ({"positions": np.ones((2, 3, 2)), "frame_offset": -1}, "frame_offset is -1"),
     ],
 )
 def test_bad_npz_files_are_named(tmp_path, arrays, message):
