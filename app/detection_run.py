@@ -35,7 +35,7 @@ class Finder:
     threshold : float or None
         Lowest score; None for what training chose.
     raw : bool
-        Find single detections though the detector knows faces.
+        Find single detections though the detector knows objects.
     """
 
     detector: KeypointDetector
@@ -43,13 +43,13 @@ class Finder:
     raw: bool = False
 
     @property
-    def finds_faces(self) -> bool:
-        """Whether faces are found, not single detections."""
+    def finds_objects(self) -> bool:
+        """Whether objects are found, not single detections."""
         return not self.raw and self.detector.object_model is not None
 
     def find(self, image: np.ndarray) -> Found:
         """Return what is in a picture, (H, W, 3) uint8."""
-        if self.finds_faces:
+        if self.finds_objects:
             return self.detector.detect_objects(image, threshold=self.threshold)
         return self.detector.detect(image, threshold=self.threshold, raw=True)
 
@@ -108,7 +108,7 @@ class DetectionRun:
 
     def summary(self) -> str:
         """Return what was found in how many photos and videos, in words."""
-        what = "faces" if self.finder.finds_faces else "detections"
+        what = "objects" if self.finder.finds_objects else "detections"
         places = [f"{self.n_photos} photos"] if self.n_photos or not self.n_videos else []
         if self.n_videos:
             places.append(f"{self.n_frames} frames of {self.n_videos} videos")

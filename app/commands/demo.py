@@ -35,7 +35,7 @@ def command(
     test = make_sample_photos(N_TEST, split="test", shape=(300, 400))
     columns = {name: training.keypoint_index(name) for name in KEYPOINTS}
     with Bars() as bars:
-        result = train_detector(training.photos, columns, _rule(), report=bars.update)
+        result = train_detector(training.photos, columns, _config(), report=bars.update)
     result.detector.save(out / "demo.safetensors")
     scores, pictures = _try_out(result.detector, test, load_astronaut(), result)
     (out / "index.html").write_text(_render(result, scores, pictures), encoding="utf-8")
@@ -45,7 +45,7 @@ def command(
     print(f"see {out / 'index.html'}")
 
 
-def _rule() -> "TrainingConfig":
+def _config() -> "TrainingConfig":
     """A small setting: HOG and a twentieth of the Haar features, 80 features selected, two rounds."""
     from ...models.keypoints.training.alignment_fitting import AlignConfig
     from ...models.keypoints.training.classifier_fitting import FitConfig

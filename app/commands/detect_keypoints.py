@@ -35,20 +35,20 @@ def command(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Format of the detections.")] = Format.csv,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Single detections, whether they make up a face or not.")
+        bool, typer.Option("--raw", help="Single detections, whether they make up an object or not.")
     ] = False,
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Lowest score of a face, or of a single detection; by default what training chose."
+            help="Lowest score of an object, or of a single detection; by default what training chose."
         ),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Of a video, use each N-th frame only.")] = 1,
 ) -> None:
-    """Find faces (or other objects) and their keypoints; print them, or write them with pictures.
+    """Find objects and their keypoints (faces, with the model that ships); print or draw them.
 
     Coordinates are pixels of the photo or frame as a viewer shows it, pixel centres on integers; frames count
-    from 0. Scores are log-odds of faces and of their keypoints; a keypoint that is only predicted from the
+    from 0. Scores are log-odds of objects and of their keypoints; a keypoint that is only predicted from the
     others has none in CSV. A model of fewer than three keypoints finds single detections, as with --raw.
 
     A photo or video that cannot be read is reported and skipped. Videos are read and their detections written

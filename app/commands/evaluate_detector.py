@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 NEAR = 0.1  # the wider radius, in parts of the object's size: found but not well localised
 SURE = 0.9  # precision at which recall is given
-LOWEST = {True: 0.0, False: -6.0}  # scores of single detections, log-odds of faces, that are looked at
-EVEN = 0.0  # log-odds of a face's keypoint that is as likely right as wrong
+LOWEST = {True: 0.0, False: -6.0}  # scores of single detections, log-odds of objects, that are looked at
+EVEN = 0.0  # log-odds of an object's keypoint that is as likely right as wrong
 
 
 def command(
@@ -27,13 +27,17 @@ def command(
         typer.Option(help="Folder for summary.csv, curves.csv, curves.png and report.html, with pictures."),
     ] = None,
     hit: Annotated[float, typer.Option(help="A keypoint is found within this part of the size.")] = 0.05,
-    miss: Annotated[float, typer.Option(help="A false alarm is farther than this from every face's.")] = 0.10,
+    miss: Annotated[
+        float, typer.Option(help="A false alarm is farther than this from every object's.")
+    ] = 0.10,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Judge single detections, whether they make up a face or not.")
+        bool, typer.Option("--raw", help="Judge single detections, whether they make up an object or not.")
     ] = False,
     lowest: Annotated[
         float | None,
-        typer.Option(help="Lowest score of a face, or of a single detection, that is looked at; -6 and 0."),
+        typer.Option(
+            help="Lowest score of an object, or of a single detection, that is looked at; -6 and 0."
+        ),
     ] = None,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
 ) -> None:
@@ -41,7 +45,7 @@ def command(
 
     Distances are parts of an object's size, for a face its inter-eye distance. Detections between the
     two radii, or in regions that the data says to ignore, count as neither found nor false. Judged are
-    the keypoints of faces, whose scores are log-odds; with --raw, and for a model of fewer than three
+    the keypoints of objects, whose scores are log-odds; with --raw, and for a model of fewer than three
     keypoints, single detections. Recall and precision are given at even odds, or at each keypoint's
     threshold. With --out a report shows the worst misses and false alarms at that threshold.
     """
@@ -64,7 +68,7 @@ def command(
     rows = [_row(name, thresholds[name], curves[name], near[name]) for name in curves]
     print(_table(rows))
     n_skipped = len(photos.problems) + len(problems)
-    work = f"{'single detections' if raw else 'keypoints of faces'} in {len(used)} photos"
+    work = f"{'single detections' if raw else 'keypoints of objects'} in {len(used)} photos"
     if out is not None:
         from ..output.evaluation_report import Judged
 

@@ -64,7 +64,7 @@ def command(
     align: Annotated[
         int,
         typer.Option(
-            help="Features of each stage that moves all keypoints of a face to their place; 0: none."
+            help="Features of each stage that moves all keypoints of an object to their place; 0: none."
         ),
     ] = 300,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
@@ -89,10 +89,10 @@ def command(
     _check_writable(out)
     names = keypoint_names(keypoint)
     changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar}
-    rule = replace(
-        _rule(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
+    config = replace(
+        _config(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
     )
-    rule = replace(rule, refine=replace(rule.refine, k=refine), align=replace(rule.align, k=align))
+    config = replace(config, refine=replace(config.refine, k=refine), align=replace(config.align, k=align))
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = sized(photos, scale_by)
@@ -101,7 +101,7 @@ def command(
     with Bars() as bars:
         try:
             result = train_detector(
-                photos.photos, columns, rule, run=folder, resume=resume, report=bars.update
+                photos.photos, columns, config, run=folder, resume=resume, report=bars.update
             )
         except KeyboardInterrupt:
             message = f"interrupted; the same command with --resume continues the run in {folder.path}"
@@ -116,7 +116,7 @@ def command(
     )
 
 
-def _rule(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":
+def _config(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":
     """The preset, with whatever options change of it."""
     from ...models.keypoints.training.classifier_fitting import FitConfig
     from ...models.keypoints.training.config import TrainingConfig

@@ -1,4 +1,4 @@
-"""Detections and faces as CSV, JSON or COCO keypoints, written picture by picture."""
+"""Detections and objects as CSV, JSON or COCO keypoints, written picture by picture."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ class Picture:
     height, width : int
         Pixels.
     found : Detections or Objects
-        Single detections, or faces.
+        Single detections, or objects.
     """
 
     image: str
@@ -118,7 +118,7 @@ class JsonWriter(DetectionWriter):
 
 
 class CocoWriter(DetectionWriter):
-    """COCO keypoints: one annotation a face; a detection that stands alone is an annotation of its own.
+    """COCO keypoints: one annotation an object; a detection that stands alone is an annotation of its own.
 
     COCO counts from 1 and puts pixel centres at integers, as we do; visibility is 2 where a keypoint was
     found, 1 where it is only predicted and 0 elsewhere. Frame 12 of a video is the image `clip.mp4#12`.
@@ -155,11 +155,11 @@ def _list_item(document: dict[str, Any], number: int) -> str:
 
 
 def _rows(found: Found) -> list[dict[str, Any]]:
-    """One dictionary a keypoint; the face of a detection that stands alone is None."""
+    """One dictionary a keypoint; the object of a detection that stands alone is None."""
     detections = found.detections if isinstance(found, Objects) else found
     return [
         {
-            "face": None if detections.face[i] == NO_OBJECT else int(detections.face[i]),
+            "face": None if detections.object[i] == NO_OBJECT else int(detections.object[i]),
             "keypoint": str(detections.keypoint[i]),
             "x": round(float(detections.x[i]), 2),
             "y": round(float(detections.y[i]), 2),
@@ -175,26 +175,26 @@ def _json(picture: Picture) -> dict[str, Any]:
     document: dict[str, Any] = {"image": picture.image, "frame": picture.frame}
     document |= {"width": picture.width, "height": picture.height}
     if isinstance(picture.found, Objects):
-        return {**document, "faces": _faces(picture.found)}
+        return {**document, "faces": _objects(picture.found)}
     rows = [{k: v for k, v in row.items() if k != "found"} for row in _rows(picture.found)]
     return {**document, "detections": rows}
 
 
-def _faces(faces: Objects) -> list[dict[str, Any]]:
-    """One dictionary a face, with its keypoints in the model's order."""
+def _objects(objects: Objects) -> list[dict[str, Any]]:
+    """One dictionary an object, with its keypoints in the model's order."""
     rows: dict[int, dict[str, dict[str, Any]]] = {}
-    for row in _rows(faces):
+    for row in _rows(objects):
         rows.setdefault(row.pop("face"), {})[row["keypoint"]] = row
     return [
         {
             "face": i,
-            "score": round(float(faces.scores[i]), 4),
-            "box": _rounded(faces.boxes[i], 2),
-            "size": round(float(faces.sizes[i]), 2),
-            "pose": dict(zip(("yaw", "pitch", "roll"), _rounded(faces.poses[i], 1), strict=True)),
-            "keypoints": [rows[i][name] for name in faces.names],
+            "score": round(float(objects.scores[i]), 4),
+            "box": _rounded(objects.boxes[i], 2),
+            "size": round(float(objects.sizes[i]), 2),
+            "pose": dict(zip(("yaw", "pitch", "roll"), _rounded(objects.poses[i], 1), strict=True)),
+            "keypoints": [rows[i][name] for name in objects.names],
         }
-        for i in range(len(faces))
+        for i in range(len(objects))
     ]
 
 
@@ -212,17 +212,17 @@ def _coco_image(picture: Picture, image_id: int) -> dict[str, Any]:
 
 
 def _annotations(found: Found, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """What COCO says of each face, or of each detection that stands alone."""
+    """What COCO says of each object, or of each detection that stands alone."""
     if isinstance(found, Objects):
-        return [_coco_face(face, names) for face in _faces(found)]
+        return [_coco_object(entry, names) for entry in _objects(found)]
     return [_coco_keypoints([row], row["score"], names) for row in _rows(found)]
 
 
-def _coco_face(face: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    x0, y0, x1, y1 = face["box"]
+def _coco_object(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    x0, y0, x1, y1 = entry["box"]
     box = [x0, y0, round(x1 - x0, 2), round(y1 - y0, 2)]
-    annotation = _coco_keypoints(face["keypoints"], face["score"], names)
-    return {**annotation, "bbox": box, "area": round(box[2] * box[3], 2), "pose": face["pose"]}
+    annotation = _coco_keypoints(entry["keypoints"], entry["score"], names)
+    return {**annotation, "bbox": box, "area": round(box[2] * box[3], 2), "pose": entry["pose"]}
 
 
 def _coco_keypoints(rows: list[dict[str, Any]], score: float, names: tuple[str, ...]) -> dict[str, Any]:

@@ -64,13 +64,13 @@ def draw_detections(
     return canvas
 
 
-def draw_objects(image: np.ndarray, faces: Objects) -> np.ndarray:
-    """Draw each face's box with its score, and its keypoints: those only predicted as hollow rings.
+def draw_objects(image: np.ndarray, objects: Objects) -> np.ndarray:
+    """Draw each object's box with its score, and its keypoints: those only predicted as hollow rings.
 
     Parameters
     ----------
     image : ndarray of shape (H, W, 3), uint8
-    faces : Objects
+    objects : Objects
 
     Returns
     -------
@@ -78,15 +78,15 @@ def draw_objects(image: np.ndarray, faces: Objects) -> np.ndarray:
         A copy, enlarged by a whole number if the photo is small.
     """
     canvas, factor = _canvas(image)
-    for i in reversed(range(len(faces))):
-        corners = np.rint((faces.boxes[i] + 0.5) * factor - 0.5).astype(int).tolist()
+    for i in reversed(range(len(objects))):
+        corners = np.rint((objects.boxes[i] + 0.5) * factor - 0.5).astype(int).tolist()
         for width, ink in ((4, (0, 0, 0)), (2, _BOX_COLOUR)):
             cv2.rectangle(canvas, corners[:2], corners[2:], ink, width, cv2.LINE_AA)
-        write_text(canvas, f"{faces.scores[i]:.1f}", (corners[0] + 2, corners[1] - 4), _BOX_COLOUR, 0.5)
-        radius = max(3.0, 0.05 * faces.sizes[i] * factor)
-        for k, (x, y) in enumerate((faces.points[i] + 0.5) * factor - 0.5):
-            _circle(canvas, (x, y), radius, COLOURS[k % len(COLOURS)], dot=bool(faces.found[i, k]))
-    _draw_legend(canvas, faces.found.sum(axis=0).tolist(), faces.names)
+        write_text(canvas, f"{objects.scores[i]:.1f}", (corners[0] + 2, corners[1] - 4), _BOX_COLOUR, 0.5)
+        radius = max(3.0, 0.05 * objects.sizes[i] * factor)
+        for k, (x, y) in enumerate((objects.points[i] + 0.5) * factor - 0.5):
+            _circle(canvas, (x, y), radius, COLOURS[k % len(COLOURS)], dot=bool(objects.found[i, k]))
+    _draw_legend(canvas, objects.found.sum(axis=0).tolist(), objects.names)
     return canvas
 
 

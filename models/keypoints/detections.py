@@ -27,10 +27,10 @@ class Detections:
         The classifier's response; larger is surer. Zero divides the classes in training.
     keypoint : ndarray, str
         Name of the keypoint.
-    face : ndarray, int64
-        Number of the face within the photo, -1 for a detection that stands alone.
+    object : ndarray, int64
+        Number of the object within the photo, -1 for a detection that stands alone.
     found : ndarray, bool
-        False for a keypoint of a face that was not detected: it is where the face's pose predicts it.
+        False for a keypoint of an object that was not detected: it is where the object's pose predicts it.
     """
 
     x: np.ndarray
@@ -38,7 +38,7 @@ class Detections:
     scale: np.ndarray
     score: np.ndarray
     keypoint: np.ndarray
-    face: np.ndarray
+    object: np.ndarray
     found: np.ndarray
 
     def __post_init__(self) -> None:
@@ -54,15 +54,20 @@ class Detections:
         return Detections(*(getattr(self, field.name)[index] for field in fields(self)))
 
     @property
+    def face(self) -> np.ndarray:
+        """The numbers of the objects under the name that the CSV column has."""
+        return self.object
+
+    @property
     def keypoint_names(self) -> tuple[str, ...]:
         """Names that occur, in alphabetical order."""
         return tuple(str(name) for name in np.unique(self.keypoint))
 
 
 def make_detections(
-    x: np.ndarray, y: np.ndarray, scale: np.ndarray, score: np.ndarray, keypoint: str, face: int = NO_OBJECT
+    x: np.ndarray, y: np.ndarray, scale: np.ndarray, score: np.ndarray, keypoint: str, number: int = NO_OBJECT
 ) -> Detections:
-    """Return detections of one keypoint as they come out of a scan."""
+    """Return detections of one keypoint as they come out of a scan, or those of object `number`."""
     x = np.asarray(x, dtype=np.float64)
     return Detections(
         x,
@@ -70,7 +75,7 @@ def make_detections(
         np.asarray(scale, dtype=np.float64),
         np.asarray(score, dtype=np.float64),
         np.full(x.shape, keypoint),
-        np.full(x.shape, face, dtype=np.int64),
+        np.full(x.shape, number, dtype=np.int64),
         np.ones(x.shape, dtype=bool),
     )
 

@@ -66,7 +66,7 @@ class PyramidConfig:
 
 @dataclass(frozen=True, eq=False)
 class KeypointDetector:
-    """Finds keypoints in photos: every window of every scale is a candidate, faces choose among them.
+    """Finds keypoints in photos: every window of every scale is a candidate, objects choose among them.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class KeypointDetector:
     refiners : tuple of OffsetRegressor
         One a classifier, to move detections to the exact place; or none.
     object_model : ObjectModel or None
-        How keypoints make up a face; None for a detector of single keypoints only.
+        How keypoints make up an object; None for a detector of single keypoints only.
     metadata : dict
         What training recorded: configuration, data, scores on held-out photos.
 
@@ -113,7 +113,7 @@ class KeypointDetector:
             raise DataError(f"a detector of {len(names)} keypoints has {len(self.refiners)} refiners")
         if self.object_model is not None and len(self.object_model.spread) != len(names):
             raise DataError(
-                f"a detector of {len(names)} keypoints has a face model of {len(self.object_model.spread)}"
+                f"a detector of {len(names)} keypoints has an object model of {len(self.object_model.spread)}"
             )
 
     @property
@@ -129,19 +129,19 @@ class KeypointDetector:
         exact: bool = False,
         raw: bool = False,
     ) -> Detections:
-        """Find keypoints in a photo: those of faces, or single ones.
+        """Find keypoints in a photo: those of objects, or single ones.
 
         Parameters
         ----------
         image : ndarray of shape (H, W, 3), uint8
             RGB.
         threshold : float, optional
-            Lowest score of a face (log-odds), or of a single detection; by default the model's, and each
+            Lowest score of an object (log-odds), or of a single detection; by default the model's, and each
             keypoint's own, chosen in training.
         exact : bool
             Compute the full sum of every window instead of giving most up early; slow.
         raw : bool
-            Single detections, whether they make up a face or not. A model without a face model finds
+            Single detections, whether they make up an object or not. A model without an object model finds
             nothing else.
 
         Returns
@@ -162,12 +162,12 @@ class KeypointDetector:
     def detect_objects(
         self, image: np.ndarray, *, threshold: float | None = None, exact: bool = False
     ) -> Objects:
-        """Find faces in a photo: box, pose and all keypoints of each, best first; see `detect`.
+        """Find objects in a photo: box, pose and all keypoints of each, best first; see `detect`.
 
         Raises
         ------
         DataError
-            If the model has no face model, the image is not an RGB photo or is smaller than a window.
+            If the model has no object model, the image is not an RGB photo or is smaller than a window.
         """
         levels = self.pyramid.levels(check_rgb(image))
         return self.detect_objects_levels(levels, threshold=threshold, exact=exact)
@@ -180,11 +180,11 @@ class KeypointDetector:
         exact: bool = False,
         parallel: bool = True,
     ) -> Objects:
-        """Find faces in a photo whose pyramid is there already; see `detect_objects` and `scan_photo`."""
+        """Find objects in a photo whose pyramid is there already; see `detect_objects` and `scan_photo`."""
         if self.object_model is None:
             raise DataError(
-                f"the model of {', '.join(self.keypoint_names)} finds single keypoints only: it has no face "
-                "model, which takes at least three keypoints"
+                f"the model of {', '.join(self.keypoint_names)} finds single keypoints only: it has no "
+                "object model, which takes at least three keypoints"
             )
         if threshold is None:
             threshold = self.object_model.threshold
@@ -192,13 +192,13 @@ class KeypointDetector:
             raise ParameterError(f"threshold must be a finite number, got {threshold}")
         single = self.detections_for_objects(levels, exact=exact, parallel=parallel)
         poses, evidence = self.gather_objects(single, levels, self.object_model)
-        faces = objects_of(poses, evidence, self.object_model, self.keypoint_names, self.object_px)
-        return faces[faces.scores >= threshold]
+        found = objects_of(poses, evidence, self.object_model, self.keypoint_names, self.object_px)
+        return found[found.scores >= threshold]
 
     def gather_objects(
         self, single: Detections, levels: Sequence[Level], model: ObjectModel, lowest: float | None = None
     ) -> tuple[np.ndarray, Evidence]:
-        """Poses of a photo that may be faces, and the evidence for them, from single detections."""
+        """Poses of a photo that may be objects, and the evidence for them, from single detections."""
         return gather_evidence(
             single, levels, self.classifiers, self.refiners, model, self.object_px, self.suppression, lowest
         )
@@ -251,7 +251,7 @@ class KeypointDetector:
     def detections_for_objects(
         self, levels: Sequence[Level], *, exact: bool = False, parallel: bool = True
     ) -> Detections:
-        """Single detections that faces are made of: also weak ones, not refined."""
+        """Single detections that objects are made of: also weak ones, not refined."""
         anchors = self.object_model.anchors if self.object_model is not None else ()
         scanned = [self.classifiers[k] for k in anchors] or self.classifiers
         floors = [max(FLOOR, classifier.threshold - BELOW) for classifier in scanned]
@@ -313,10 +313,10 @@ def _photo_columns(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray
     return np.stack([x, y, 1 / np.sqrt(np.prod(ratio, axis=1)), windows.score.astype(np.float64)])
 
 
-def _numbers(metadata: dict[str, Any], key: str, rule: type) -> dict[str, Any]:
-    """The numbers of one of the file's rules: exactly the fields that the rule has."""
+def _numbers(metadata: dict[str, Any], key: str, settings: type) -> dict[str, Any]:
+    """The numbers of some of the file's settings: exactly the fields that there are."""
     found = metadata[key]
-    wanted = set(rule.__dataclass_fields__)  # type: ignore[attr-defined]
+    wanted = set(settings.__dataclass_fields__)  # type: ignore[attr-defined]
     if not isinstance(found, dict) or set(found) != wanted:
         raise ValueError(f"{key} must hold {sorted(wanted)}")
     for name, value in found.items():

@@ -2,7 +2,7 @@
 
 A visible keypoint is found if a detection lies at most 5 % of the inter-eye distance (IED) from it. A
 detection is a false alarm if it lies at least 10 % IED from the keypoint, visible or not, of every
-face of the photo. Anything in between counts as neither.
+object of the photo. Anything in between counts as neither.
 """
 
 from collections.abc import Iterable
@@ -109,8 +109,8 @@ class Observed:
 
 def observed(detections: Detections, keypoint: str, targets: KeypointTargets) -> Observed:
     """Put one keypoint's detections in a photo beside its annotation."""
-    mine = detections[detections.keypoint == keypoint]
-    return Observed(np.stack([mine.x, mine.y], axis=1), mine.score, mine.scale, targets)
+    found = detections[detections.keypoint == keypoint]
+    return Observed(np.stack([found.x, found.y], axis=1), found.score, found.scale, targets)
 
 
 def precision_recall(photos: Iterable[Observed], criteria: Criteria = Criteria()) -> PrecisionRecall:

@@ -43,7 +43,7 @@ def suppress(
     scale: np.ndarray,
     score: np.ndarray,
     window_px: int,
-    rule: Suppression = Suppression(),
+    settings: Suppression = Suppression(),
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Keep the best window of each neighbourhood, at the mean position of those that agree with it.
 
@@ -56,7 +56,7 @@ def suppress(
         Centres in pixels of the photo, pixels of the photo per pixel of the window, responses.
     window_px : int
         Side of the window in its own pixels.
-    rule : Suppression
+    settings : Suppression
 
     Returns
     -------
@@ -71,11 +71,16 @@ def suppress(
     order = np.argsort(-score, kind="stable")
     columns = np.ascontiguousarray(np.stack([x, y, np.log2(scale), score])[:, order])
     kept = np.empty(len(order), dtype=np.int64)
-    n_kept = _suppress(columns, window_px * rule.radius, rule.octaves, kept)
+    n_kept = _suppress(columns, window_px * settings.radius, settings.octaves, kept)
     out = np.ascontiguousarray(columns[:, kept[:n_kept]])
-    if rule.refine_radius > 0:
+    if settings.refine_radius > 0:
         _refine(
-            columns, kept[:n_kept], window_px * rule.refine_radius, rule.refine_octaves, rule.sharpness, out
+            columns,
+            kept[:n_kept],
+            window_px * settings.refine_radius,
+            settings.refine_octaves,
+            settings.sharpness,
+            out,
         )
     return out[0], out[1], np.exp2(out[2]), out[3]
 

@@ -1,11 +1,11 @@
-"""Where exactly the keypoints of a face are: all of them are moved together, by what is seen around all.
+"""Where exactly the keypoints of an object are: all of them are moved together, by what is seen around all.
 
-A face's pose says roughly where its keypoints are. Windows around them, upright and at the face's own
+An object's pose says roughly where its keypoints are. Windows around them, upright and at the object's own
 size, tell how far each keypoint really is from there: a sum of piecewise linear responses to features
-of all these windows, selected by annealing for all keypoints at once. From the new places it is told
-again, in a few stages. Windows of the whole face see what a keypoint's own window does not: a chin has
-no texture, but there is a mouth above it. All this is done from several starts: their medians are
-better than any one of them, and where they disagree the keypoint is not to be relied on.
+of all these windows, selected by annealing for all keypoints at once. They look again from
+the new places, in a few stages. Windows of the whole object see what a keypoint's own window does not:
+a chin has no texture, but there is a mouth above it. All this is done from several starts: their medians
+are better than any one of them, and where they disagree the keypoint is not to be relied on.
 
 This step is our addition to the paper's. Regressing a shape in stages is known from Dollar, Welinder and
 Perona, "Cascaded pose regression", CVPR 2010; theirs are ferns, here annealing chooses the features.
@@ -27,7 +27,7 @@ from .poses import LOG_SIZE, ROLL, X, Y, fit_poses, project
 from .shape import RigidShape
 
 STARTS = np.array([(0, 0, 0), (-1, -1, 1), (-1, 1, -1), (1, -1, -1), (1, 1, 1)]) * (0.05, 0.05, 0.06)
-"""Offsets of the starts from a face's pose: x and y in parts of its size, logarithm of the size."""
+"""Offsets of the starts from an object's pose: x and y in parts of its size, logarithm of the size."""
 
 _N_STEPS = 6  # of the fit of a pose
 _FINER = 1.09  # windows are sampled from the level nearest to so many times their own resolution
@@ -35,12 +35,12 @@ _FINER = 1.09  # windows are sampled from the level nearest to so many times the
 
 @dataclass(frozen=True, eq=False)
 class AlignmentStage:
-    """Offsets of all keypoints of a face, from windows around where they are thought to be.
+    """Offsets of all keypoints of an object, from windows around where they are thought to be.
 
     Attributes
     ----------
     object_px : float
-        Size of the face in pixels of a window.
+        Size of the object in pixels of a window.
     pool : WindowPool
         The k selected features.
     window : ndarray of shape (k,), int64
@@ -48,8 +48,8 @@ class AlignmentStage:
     low, high : ndarray of shape (k,), float32
         Range of each feature on the training windows; values outside clamp.
     knots : ndarray of shape (2 * n_keypoints, k, n_bins + 1), float32
-        Responses to each feature at the ends of its bins, in parts of the face's size; across and down
-        the upright face, keypoint after keypoint.
+        Responses to each feature at the ends of its bins, in parts of the object's size; across and down
+        the upright object, keypoint after keypoint.
     intercept : ndarray of shape (2 * n_keypoints,), float64
     """
 
@@ -87,7 +87,7 @@ class AlignmentStage:
     def _by_window(self) -> list[tuple[int, np.ndarray, WindowPool]]:
         """Each window that is looked at, with the numbers of its features and their pool."""
         numbers = [np.flatnonzero(self.window == number) for number in range(int(self.window.max()) + 1)]
-        return [(i, mine, self.pool[mine]) for i, mine in enumerate(numbers) if len(mine)]
+        return [(i, here, self.pool[here]) for i, here in enumerate(numbers) if len(here)]
 
     def offsets(self, patches: np.ndarray) -> np.ndarray:
         """Return where the keypoints are, seen from the middles of the windows.
@@ -100,12 +100,12 @@ class AlignmentStage:
         Returns
         -------
         ndarray of shape (n, n_keypoints, 2), float64
-            Across and down the upright face, in parts of its size.
+            Across and down the upright object, in parts of its size.
         """
         out = np.tile(self.intercept, (patches.shape[1], 1))
-        for number, mine, pool in self._by_window:
-            codes = pool.codes(patches[number], self.low[mine], self.high[mine])
-            _add_responses(self._tables, mine, codes, out)
+        for number, here, pool in self._by_window:
+            codes = pool.codes(patches[number], self.low[here], self.high[here])
+            _add_responses(self._tables, here, codes, out)
         return out.reshape(len(out), len(self.intercept) // 2, 2)
 
 
@@ -120,7 +120,7 @@ def _add_responses(tables, numbers, codes, out):
 def align(
     poses: np.ndarray, levels: Sequence[Level], shape: RigidShape, stages: Sequence[AlignmentStage]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the keypoints of faces from their poses.
+    """Find the keypoints of objects from their poses.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def align(
     points : ndarray of shape (n, n_keypoints, 2), float64
         x, y in pixels of the photo: medians over the starts.
     unsure : ndarray of shape (n, n_keypoints), float64
-        Root mean square distance of the starts' results from them, in parts of the face's size.
+        Root mean square distance of the starts' results from them, in parts of the object's size.
     """
     moved = np.repeat(poses, len(STARTS), axis=0)
     shift = np.tile(STARTS, (len(poses), 1))
@@ -151,8 +151,8 @@ def align(
     ends = points.reshape(len(poses), len(STARTS), *points.shape[1:])
     points = np.median(ends, axis=1)
     poses = refit(poses, points, shape)
-    apart = np.sum((ends - points[:, None]) ** 2, axis=3).mean(axis=1)
-    return poses, points, np.sqrt(apart) / np.exp(poses[:, LOG_SIZE, None])
+    variance = np.sum((ends - points[:, None]) ** 2, axis=3).mean(axis=1)
+    return poses, points, np.sqrt(variance) / np.exp(poses[:, LOG_SIZE, None])
 
 
 def refit(poses: np.ndarray, points: np.ndarray, shape: RigidShape) -> np.ndarray:
@@ -162,7 +162,7 @@ def refit(poses: np.ndarray, points: np.ndarray, shape: RigidShape) -> np.ndarra
 
 
 def to_photo(offsets: np.ndarray, poses: np.ndarray) -> np.ndarray:
-    """Turn offsets (n, n_keypoints, 2) in an upright face into pixels of the photo."""
+    """Turn offsets (n, n_keypoints, 2) in an upright object into pixels of the photo."""
     return _turned(offsets, poses[:, ROLL]) * np.exp(poses[:, LOG_SIZE])[:, None, None]
 
 
@@ -172,7 +172,7 @@ def from_photo(offsets: np.ndarray, poses: np.ndarray) -> np.ndarray:
 
 
 def _turned(offsets: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Offsets turned clockwise by one angle for each face."""
+    """Offsets turned clockwise by one angle for each object."""
     cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
     x, y = offsets[..., 0], offsets[..., 1]
     return np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
@@ -181,7 +181,7 @@ def _turned(offsets: np.ndarray, angles: np.ndarray) -> np.ndarray:
 def upright_windows(
     poses: np.ndarray, points: np.ndarray, levels: Sequence[Level], object_px: float
 ) -> np.ndarray:
-    """Cut a window around each keypoint of each face, as if the face were upright and of one size.
+    """Cut a window around each keypoint of each object, as if the object were upright and of one size.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def upright_windows(
         x, y in pixels of the photo.
     levels : sequence of Level
     object_px : float
-        Size of the face in pixels of a window.
+        Size of the object in pixels of a window.
 
     Returns
     -------
@@ -203,9 +203,9 @@ def upright_windows(
     octaves = np.log2([level.scale for level in levels])[:, None] - np.log2(_FINER * wanted)
     nearest = np.abs(octaves).argmin(axis=0)
     for number in np.unique(nearest).tolist():
-        mine, level = np.flatnonzero(nearest == number), levels[number]
-        step = np.sqrt(np.prod(level.ratio)) / wanted[mine]
-        centres = level.from_photo(points[mine])
+        here, level = np.flatnonzero(nearest == number), levels[number]
+        step = np.sqrt(np.prod(level.ratio)) / wanted[here]
+        centres = level.from_photo(points[here])
         for k in range(n_keypoints):
-            patches[k, mine] = cut_turned_windows(level.image, centres[:, k], poses[mine, ROLL], step)
+            patches[k, here] = cut_turned_windows(level.image, centres[:, k], poses[here, ROLL], step)
     return patches

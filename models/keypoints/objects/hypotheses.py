@@ -1,4 +1,4 @@
-"""Poses of faces that detections of single keypoints suggest, and the detections that support a pose."""
+"""Poses of objects that detections of single keypoints suggest, and the detections that support a pose."""
 
 from dataclasses import dataclass, fields
 
@@ -12,19 +12,19 @@ MOST_OF_A_KEYPOINT = 40
 """Detections of a keypoint that are looked at; further, weaker ones are left out."""
 
 RADIUS = 0.5
-"""A detection farther than this part of the size from its prediction does not support a face."""
+"""A detection farther than this part of the size from its prediction does not support an object."""
 
 OCTAVES = 0.8
 """... nor one whose scale differs by more."""
 
 OVERLAP = 0.4
-"""A face is suppressed if a better one covers this part of the smaller of their keypoints' boxes."""
+"""An object is suppressed if a better one covers this part of the smaller of their keypoints' boxes."""
 
 BY_DISTANCE = 0.5
 FARTHEST = 16.0
 """What a detection's score loses for each squared spread from the prediction, and from where on no more."""
 
-MOST_FACES = 30
+MOST_OBJECTS = 30
 
 _MOST_PAIRS = 1500
 _MOST_HYPOTHESES = 100
@@ -34,7 +34,7 @@ _WIDEST_ROLL = 1.0  # radians from the mean
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Detections that faces are made of.
+    """Detections that objects are made of.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ def candidates_of(detections: Detections, names: tuple[str, ...], object_px: flo
     """The strongest detections of each keypoint of the model."""
     chosen, keypoints = [], []
     for k, name in enumerate(names):
-        mine = np.flatnonzero(detections.keypoint == name)[:MOST_OF_A_KEYPOINT]
-        chosen.append(mine)
-        keypoints.append(np.full(len(mine), k))
+        strongest = np.flatnonzero(detections.keypoint == name)[:MOST_OF_A_KEYPOINT]
+        chosen.append(strongest)
+        keypoints.append(np.full(len(strongest), k))
     some = detections[np.concatenate(chosen)]
     return Candidates(
         np.concatenate(keypoints),
@@ -96,11 +96,11 @@ def _from_pairs(candidates: Candidates, model: ObjectModel) -> np.ndarray:
     length = np.linalg.norm(wanted, axis=1)
     seen = candidates.points[j] - candidates.points[i]
     distance = np.linalg.norm(seen, axis=1)
-    told = (candidates.log_size[i] + candidates.log_size[j]) / 2
+    by_scale = (candidates.log_size[i] + candidates.log_size[j]) / 2
     with np.errstate(divide="ignore"):
         log_size = np.log(distance) - np.log(length)
     fits = (first != second) & (np.abs(candidates.log_size[i] - candidates.log_size[j]) < OCTAVES * np.log(2))
-    fits &= np.abs(log_size - told) < OCTAVES * np.log(2)
+    fits &= np.abs(log_size - by_scale) < OCTAVES * np.log(2)
     roll = _angle(seen) - _angle(wanted)
     away = (roll - prior.mean[2] + np.pi) % (2 * np.pi) - np.pi
     fits &= np.abs(away) < _WIDEST_ROLL
@@ -111,7 +111,7 @@ def _from_pairs(candidates: Candidates, model: ObjectModel) -> np.ndarray:
     poses[:, ANGLES] = prior.mean
     poses[:, ROLL] += away[chosen]
     # the distance in the picture shrinks as the object turns, so the scales have a say
-    poses[:, LOG_SIZE] = (log_size[chosen] + told[chosen]) / 2
+    poses[:, LOG_SIZE] = (log_size[chosen] + by_scale[chosen]) / 2
     both = project(poses, model.shape.points)
     rows = np.arange(len(poses))
     middle = (both[rows, first[chosen]] + both[rows, second[chosen]]) / 2
@@ -134,7 +134,7 @@ def supports(
     candidates : Candidates
     model : ObjectModel
     used : ndarray of shape (n_candidates,), bool, optional
-        Detections that belong to other faces.
+        Detections that belong to other objects.
 
     Returns
     -------
@@ -148,23 +148,23 @@ def supports(
     size = np.exp(poses[:, LOG_SIZE])
     for k in range(n_keypoints):
         free = candidates.keypoint == k if used is None else (candidates.keypoint == k) & ~used
-        mine = np.flatnonzero(free)
-        if not len(mine):
+        choice = np.flatnonzero(free)
+        if not len(choice):
             continue
-        offset = candidates.points[mine] - places[:, k, None]
+        offset = candidates.points[choice] - places[:, k, None]
         distance = np.sum(offset**2, axis=2) / size[:, None] ** 2
-        octaves = (candidates.log_size[mine] - poses[:, LOG_SIZE, None]) / np.log(2)
+        octaves = (candidates.log_size[choice] - poses[:, LOG_SIZE, None]) / np.log(2)
         allowed = (distance <= RADIUS**2) & (np.abs(octaves) <= OCTAVES)
-        value = worth(candidates.score[mine], distance / model.spread[k] ** 2)
+        value = support_value(candidates.score[choice], distance / model.spread[k] ** 2)
         value = np.where(allowed, value, -np.inf)
         best = value.argmax(axis=1)
         rows = np.flatnonzero(np.isfinite(value[np.arange(n), best]))
-        index[rows, k] = mine[best[rows]]
+        index[rows, k] = choice[best[rows]]
     return _evidence(places, poses, candidates, index), index
 
 
-def worth(score: np.ndarray, squared: np.ndarray) -> np.ndarray:
-    """How good a detection is for a face: its score, less for its squared distance in spreads."""
+def support_value(score: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    """How good a detection is for an object: its score, less for its squared distance in spreads."""
     return score - BY_DISTANCE * np.minimum(squared, FARTHEST)
 
 
@@ -184,7 +184,7 @@ def fit_to(poses: np.ndarray, evidence: Evidence, model: ObjectModel, n_steps: i
     """Fit poses to their evidence, with the usual rotations and the size that the scales tell as priors."""
     found = evidence.found.astype(np.float64)
     n_found = np.maximum(found.sum(axis=1), 1)
-    told = poses[:, LOG_SIZE] + evidence.octaves.sum(axis=1) / n_found * np.log(2)
+    by_scale = poses[:, LOG_SIZE] + evidence.octaves.sum(axis=1) / n_found * np.log(2)
     return fit_poses(
         poses,
         model.shape.points,
@@ -192,7 +192,7 @@ def fit_to(poses: np.ndarray, evidence: Evidence, model: ObjectModel, n_steps: i
         found,
         model.spread,
         model.shape.prior,
-        log_size=(told, _SCALE_SPREAD),
+        log_size=(by_scale, _SCALE_SPREAD),
         n_steps=n_steps,
     )
 
@@ -226,7 +226,7 @@ def best_hypotheses(candidates: Candidates, model: ObjectModel, lowest: float) -
 
 
 def _different(index: np.ndarray, log_odds: np.ndarray) -> np.ndarray:
-    """Hypotheses with different supports, best first: a face with many detections must not fill the list."""
+    """Hypotheses with different supports, best first: an object with many detections must not be all."""
     order = np.argsort(-log_odds, kind="stable")
     _, first = np.unique(index[order], axis=0, return_index=True)
     return order[np.sort(first)]
@@ -237,22 +237,22 @@ def _choose(
 ) -> tuple[np.ndarray, Evidence]:
     used = np.zeros(len(candidates), dtype=bool)
     chosen: list[np.ndarray] = []
-    taken: list[Evidence] = []
+    support: list[Evidence] = []
     evidence, index = supports(poses, candidates, model)
-    while len(poses) and len(chosen) < MOST_FACES:
+    while len(poses) and len(chosen) < MOST_OBJECTS:
         log_odds = model.log_odds(poses, evidence)
         best = int(log_odds.argmax())
         if log_odds[best] < lowest:
             break
         chosen.append(poses[best])
-        taken.append(evidence[best : best + 1])
-        mine = index[best][index[best] >= 0]
-        used[mine] = True
+        support.append(evidence[best : best + 1])
+        taken = index[best][index[best] >= 0]
+        used[taken] = True
         boxes = boxes_of(poses, model.shape.points)
-        apart = overlaps(boxes[best], boxes) < OVERLAP
-        apart[best] = False
-        poses, evidence, index = poses[apart], evidence[apart], index[apart]
-        changed = np.flatnonzero(np.isin(index, mine).any(axis=1))
+        others = overlaps(boxes[best], boxes) < OVERLAP
+        others[best] = False
+        poses, evidence, index = poses[others], evidence[others], index[others]
+        changed = np.flatnonzero(np.isin(index, taken).any(axis=1))
         if len(changed):
             again, again_index = supports(poses[changed], candidates, model, used)
             index[changed] = again_index
@@ -260,7 +260,7 @@ def _choose(
                 getattr(evidence, name)[changed] = getattr(again, name)
     if not chosen:
         return np.empty((0, 6)), _no_evidence(len(model.shape.points))
-    return np.stack(chosen), join_evidence(taken)
+    return np.stack(chosen), join_evidence(support)
 
 
 def _no_evidence(n_keypoints: int) -> Evidence:

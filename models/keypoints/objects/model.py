@@ -4,10 +4,10 @@ Pairs of detections of different keypoints, and single ones, say where an object
 turned (hypotheses.py). Each such pose is fitted to the detections near its prediction; the best is chosen,
 those that overlap it are dropped, and so on. Then every keypoint is looked for again near its predicted
 place, so that weak keypoints are found too, all are moved to their exact places together (alignment.py),
-and the face is scored by the evidence of all its keypoints.
+and the object is scored by the evidence of all its keypoints.
 Reference [3] of the paper does the same with poses from regression.
 
-"Face" stands for an object of any kind: names, shape and size come from the training data.
+The paper's objects are faces; here names, shape and size come from the training data.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from .poses import ANGLES, LOG_SIZE, AnglePrior, project
 from .shape import RigidShape
 
 BOX_MARGIN = 0.25
-"""A face's box is that of its keypoints, wider by this part of its size on all sides."""
+"""An object's box is that of its keypoints, wider by this part of its size on all sides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +37,16 @@ class Objects:
     boxes : ndarray of shape (n, 4), float64
         x0, y0, x1, y1 of all keypoints, with a margin of a quarter of the size, in pixels of the photo.
     poses : ndarray of shape (n, 3), float64
-        Yaw, pitch and roll in degrees from the mean pose in training; positive where the face looks to
+        Yaw, pitch and roll in degrees from the mean pose in training; positive where the object looks to
         the right of the picture, up, and is turned clockwise.
     sizes : ndarray of shape (n,), float64
         The object's size (the inter-eye distance) in pixels of the photo, seen from the front.
     scores : ndarray of shape (n,), float64
-        Log-odds that there is a face.
+        Log-odds that there is an object.
     points : ndarray of shape (n, n_keypoints, 2), float64
         x, y in pixels of the photo.
     found : ndarray of shape (n, n_keypoints), bool
-        Whether the keypoint's detector sees it there; where not, the rest of the face tells its place.
+        Whether the keypoint's detector sees it there; where not, the rest of the object tells its place.
     keypoint_scores : ndarray of shape (n, n_keypoints), float64
         Log-odds that the keypoint is there.
     scales : ndarray of shape (n,), float64
@@ -69,33 +69,35 @@ class Objects:
         shapes |= {"points": (n, k, 2), "found": (n, k), "keypoint_scores": (n, k)}
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
-                raise DataError(f"faces: {name} has shape {getattr(self, name).shape}, expected {shape}")
+                raise DataError(f"objects: {name} has shape {getattr(self, name).shape}, expected {shape}")
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def __getitem__(self, index: slice | Sequence[int] | np.ndarray) -> "Objects":
-        """Return some of the faces, chosen by a slice, a mask or indices."""
+        """Return some of the objects, chosen by a slice, a mask or indices."""
         arrays = [getattr(self, field.name)[index] for field in fields(self)[1:]]
         return Objects(self.names, *arrays)
 
     @property
     def detections(self) -> Detections:
-        """All keypoints of all faces, with the number of their face; best first."""
+        """All keypoints of all objects, with the number of their object; best first."""
         numbers = np.arange(len(self))
         parts = []
         for k, name in enumerate(self.names):
             x, y = self.points[:, k].T
             one = make_detections(x, y, self.scales, self.keypoint_scores[:, k], name)
-            one.face[:] = numbers
+            one.object[:] = numbers
             one.found[:] = self.found[:, k]
             parts.append(one)
         return join_detections(parts)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Evidence:
     """What speaks for hypotheses: for each keypoint, the detection that belongs to it.
+
+    Its arrays are filled in place while a photo is looked at again.
 
     Attributes
     ----------
@@ -134,12 +136,12 @@ _MOST_UNSURE = 6.0  # such units count no more beyond
 class ObjectModel:
     """A shape and how to weigh evidence for it.
 
-    The log-odds of a face are a sum: an intercept, and for each keypoint that was found a constant, a
+    The log-odds of an object are a sum: an intercept, and for each keypoint that was found a constant, a
     multiple of its score, and a multiple of its squared distance from the prediction; and multiples of
     the squared angles (Mahalanobis), of the squared octaves between the sizes of the keypoints and of
-    the face, and of how unsure the alignment is of all keypoints. The log-odds of a keypoint are another
-    such sum: of the face's log-odds and its own evidence. All factors are logistic regressions
-    (face_fitting.py).
+    the object, and of how unsure the alignment is of all keypoints. The log-odds of a keypoint are another
+    such sum: of the object's log-odds and its own evidence. All factors are logistic regressions
+    (object_fitting.py).
 
     Attributes
     ----------
@@ -152,15 +154,15 @@ class ObjectModel:
     pose_weights : ndarray of shape (3,), float64
         Factors of the squared angles, the squared octaves, and the mean of `Evidence.unsure` (in 0.05).
     point_weights : ndarray of shape (2, n_keypoints, 5), float64
-        Factors of 1, face log-odds, score, squared distance, and `Evidence.unsure` (in 0.05), for
+        Factors of 1, object log-odds, score, squared distance, and `Evidence.unsure` (in 0.05), for
         keypoints that were not found (first) and that were.
     threshold : float
-        Lowest log-odds of a face that is reported.
+        Lowest log-odds of an object that is reported.
     stages : tuple of AlignmentStage
-        How the keypoints of a face are moved to their exact places; none for a model that leaves them
+        How the keypoints of an object are moved to their exact places; none for a model that leaves them
         where they were detected.
     anchors : tuple of int
-        Keypoints that photos are scanned for; the others are only looked for in faces.
+        Keypoints that photos are scanned for; the others are only looked for in objects.
     proposal : ObjectModel or None
         Weighs the detections of the anchors alone, to choose poses; None: this model does that too.
     """
@@ -188,16 +190,18 @@ class ObjectModel:
             array = getattr(self, name)
             if array.shape != shape or not np.isfinite(array).all():
                 raise DataError(
-                    f"face model: {name} must be finite numbers of shape {shape}, got {array.shape}"
+                    f"object model: {name} must be finite numbers of shape {shape}, got {array.shape}"
                 )
         if not (self.spread > 0).all():
-            raise DataError("face model: spread must be above 0")
+            raise DataError("object model: spread must be above 0")
         if len(set(self.anchors)) != len(self.anchors) or not set(self.anchors) <= set(range(n)):
-            raise DataError(f"face model: anchors must be different keypoints 0..{n - 1}, got {self.anchors}")
+            raise DataError(
+                f"object model: anchors must be different keypoints 0..{n - 1}, got {self.anchors}"
+            )
         if any(len(stage.intercept) != 2 * n for stage in self.stages):
-            raise DataError(f"face model: a stage of alignment does not move {n} keypoints")
+            raise DataError(f"object model: a stage of alignment does not move {n} keypoints")
         if not np.isfinite([self.intercept, self.threshold]).all():
-            raise DataError("face model: intercept or threshold is not finite")
+            raise DataError("object model: intercept or threshold is not finite")
 
     def squared_residuals(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
         """Squared distance of detections from their prediction, in spreads, (n, n_keypoints), bounded."""
@@ -206,7 +210,7 @@ class ObjectModel:
         return np.minimum(squared, _FARTHEST)
 
     def terms(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
-        """What the log-odds of faces are a weighted sum of, (n, 3 * n_keypoints + 3)."""
+        """What the log-odds of objects are a weighted sum of, (n, 3 * n_keypoints + 3)."""
         found = evidence.found.astype(np.float64)
         residual = self.squared_residuals(poses, evidence)
         own = np.stack([found, found * np.clip(evidence.score, *_SCORES), found * residual], axis=2)
@@ -217,22 +221,22 @@ class ObjectModel:
         return np.column_stack([own.reshape(len(own), self.keypoint_weights.size), angles, octaves, unsure])
 
     def log_odds(self, poses: np.ndarray, evidence: Evidence) -> np.ndarray:
-        """Log-odds of faces with these poses, (n,)."""
+        """Log-odds of objects with these poses, (n,)."""
         weights = np.concatenate([self.keypoint_weights.ravel(), self.pose_weights])
         return self.intercept + self.terms(poses, evidence) @ weights
 
-    def point_terms(self, poses: np.ndarray, evidence: Evidence, faces: np.ndarray) -> np.ndarray:
+    def point_terms(self, poses: np.ndarray, evidence: Evidence, log_odds: np.ndarray) -> np.ndarray:
         """What the log-odds of keypoints are a weighted sum of, (n, n_keypoints, 5)."""
         found = evidence.found.astype(np.float64)
-        face = np.broadcast_to(faces[:, None], found.shape)
+        whole = np.broadcast_to(log_odds[:, None], found.shape)
         score = found * np.clip(evidence.score, *_SCORES)
         residual = self.squared_residuals(poses, evidence)
         unsure = _bounded(evidence.unsure)
-        return np.stack([np.ones_like(found), face, score, residual, unsure], axis=2)
+        return np.stack([np.ones_like(found), whole, score, residual, unsure], axis=2)
 
-    def point_log_odds(self, poses: np.ndarray, evidence: Evidence, faces: np.ndarray) -> np.ndarray:
-        """Log-odds of the keypoints of faces with these log-odds, (n, n_keypoints)."""
-        either = np.einsum("nkt,fkt->fnk", self.point_terms(poses, evidence, faces), self.point_weights)
+    def point_log_odds(self, poses: np.ndarray, evidence: Evidence, log_odds: np.ndarray) -> np.ndarray:
+        """Log-odds of the keypoints of objects with these log-odds, (n, n_keypoints)."""
+        either = np.einsum("nkt,fkt->fnk", self.point_terms(poses, evidence, log_odds), self.point_weights)
         return np.where(evidence.found, either[1], either[0])
 
 

@@ -1,4 +1,4 @@
-"""Face models as the arrays of a model file."""
+"""Object models as the arrays of a model file."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from .shape import RigidShape
 
 
 def pack_object_model(model: ObjectModel | None) -> dict[str, np.ndarray]:
-    """Lay a face model out as arrays; none if there is none."""
+    """Lay an object model out as arrays; none if there is none."""
     if model is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""From the detections in a photo to its faces: choose poses, look again for what is missing, align, score."""
+"""From detections in a photo to its objects: choose poses, look again for what is missing, align, score."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from ..keypoint_classifier import KeypointClassifier
 from ..nms import Suppression
 from ..refinement import OffsetRegressor, refine
 from .alignment import align
-from .hypotheses import OVERLAP, RADIUS, best_hypotheses, candidates_of, fit_to, worth
+from .hypotheses import OVERLAP, RADIUS, best_hypotheses, candidates_of, fit_to, support_value
 from .model import BOX_MARGIN, Evidence, ObjectModel, Objects, boxes_of, overlaps
 from .poses import ANGLES, LOG_SIZE, project
 
@@ -20,8 +20,8 @@ FLOOR, BELOW = 0.0, 1.0
 keypoint's threshold: lower ones are many and take long to scan for."""
 
 N_ANCHORS = 4
-"""Photos are scanned for so many keypoints, those that are detected best; the others are looked for in faces.
-Weak detectors take the longest to scan and mislead the choice of poses."""
+"""Photos are scanned for so many keypoints, those that are detected best; the others are looked for where
+objects may be. Weak detectors take the longest to scan and mislead the choice of poses."""
 
 LEAST_LIKELY = -2.0
 """Log-odds that a pose must have by the detections of the anchors alone."""
@@ -30,7 +30,7 @@ LOOK_RADIUS = 0.2
 """A missing keypoint is looked for within this part of the size around its prediction."""
 
 LOOK_OCTAVES = 0.3
-"""... on levels that show the face this near to the size at which it was trained."""
+"""... on levels that show the object this near to the size at which it was trained."""
 
 SEE_RADIUS = 0.06
 """A keypoint that was aligned is seen by the best window within this part of the size around it."""
@@ -49,7 +49,7 @@ def gather_evidence(
     suppression: Suppression,
     lowest: float | None = None,
 ) -> tuple[np.ndarray, Evidence]:
-    """Choose the poses of a photo that may be faces, and gather all evidence for them.
+    """Choose the poses of a photo that may be objects, and gather all evidence for them.
 
     Parameters
     ----------
@@ -106,12 +106,12 @@ def _aligned(
     score = np.full(points.shape[:2], -np.inf)
     octaves = np.zeros(points.shape[:2])
     for k, classifier in enumerate(classifiers):
-        face, level, row, col = _windows_near(points[:, k], sizes, levels, object_px, SEE_RADIUS)
-        if not len(face):
+        pose, level, row, col = _windows_near(points[:, k], sizes, levels, object_px, SEE_RADIUS)
+        if not len(pose):
             continue
         seen, _, scale = _scores_at(levels, level, row, col, classifier)
-        order = np.lexsort((-seen, face))
-        whose, first = np.unique(face[order], return_index=True)
+        order = np.lexsort((-seen, pose))
+        whose, first = np.unique(pose[order], return_index=True)
         best = order[first]
         score[whose, k] = seen[best]
         octaves[whose, k] = np.log2(scale[best] * object_px / sizes[whose])
@@ -131,7 +131,7 @@ def _drop_far(poses: np.ndarray, evidence: Evidence, model: ObjectModel) -> None
 def objects_of(
     poses: np.ndarray, evidence: Evidence, model: ObjectModel, names: tuple[str, ...], object_px: float
 ) -> Objects:
-    """Put the result together, best first; a second look may have moved faces onto one another."""
+    """Put the result together, best first; a second look may have moved objects onto one another."""
     log_odds = model.log_odds(poses, evidence)
     kept: list[int] = []
     boxes = boxes_of(poses, model.shape.points)
@@ -163,25 +163,25 @@ def _look_again(
     object_px: float,
     suppression: Suppression,
 ) -> None:
-    """Look for keypoint k of all faces that miss it, and add what is found to the evidence, in place."""
+    """Look for keypoint k of all objects that miss it, and add what is found to the evidence, in place."""
     missing = np.flatnonzero(~evidence.found[:, k])
     places = project(poses[missing], model.shape.points)[:, k]
     sizes = np.exp(poses[missing, LOG_SIZE])
-    face, level, row, col = _windows_near(places, sizes, levels, object_px, LOOK_RADIUS)
-    if not len(face):
+    pose, level, row, col = _windows_near(places, sizes, levels, object_px, LOOK_RADIUS)
+    if not len(pose):
         return
     score, points, scale = _scores_at(levels, level, row, col, classifier)
-    offset = points - places[face]
-    distance = np.sum(offset**2, axis=1) / (sizes[face] * model.spread[k]) ** 2
-    value = worth(score, distance)
+    offset = points - places[pose]
+    distance = np.sum(offset**2, axis=1) / (sizes[pose] * model.spread[k]) ** 2
+    value = support_value(score, distance)
     value[score < LOOK_FLOOR] = -np.inf
     for i in range(len(missing)):
-        mine = np.flatnonzero(face == i)
-        if not len(mine) or not np.isfinite(value[mine]).any():
+        here = np.flatnonzero(pose == i)
+        if not len(here) or not np.isfinite(value[here]).any():
             continue
-        best = mine[value[mine].argmax()]
+        best = here[value[here].argmax()]
         reach = suppression.refine_radius * WINDOW_PX * scale[best]
-        near = mine[np.sum((points[mine] - points[best]) ** 2, axis=1) <= reach**2]
+        near = here[np.sum((points[here] - points[best]) ** 2, axis=1) <= reach**2]
         weight = np.exp(suppression.sharpness * (score[near] - score[near].max()))
         evidence.points[missing[i], k] = np.average(points[near], axis=0, weights=weight)
         evidence.found[missing[i], k] = True
@@ -197,7 +197,7 @@ def _refine_found(
     refiner: OffsetRegressor,
     object_px: float,
 ) -> None:
-    """Move keypoint k of all faces that have it to the exact place."""
+    """Move keypoint k of all objects that have it to the exact place."""
     found = np.flatnonzero(evidence.found[:, k])
     scales = np.exp(poses[found, LOG_SIZE]) / object_px
     evidence.points[found, k] = refine(evidence.points[found, k], scales, levels, refiner)
@@ -206,7 +206,7 @@ def _refine_found(
 def _windows_near(
     places: np.ndarray, sizes: np.ndarray, levels: Sequence[Level], object_px: float, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Face, level, row and column of the windows on matching levels around places (n, 2), x and y.
+    """Pose, level, row and column of the windows on matching levels around places (n, 2), x and y.
 
     They lie within `reach` sizes; the nearest one always does.
     """
@@ -224,8 +224,8 @@ def _windows_near(
             inside = (cols - centre[0]) ** 2 + (rows - centre[1]) ** 2 <= radius**2
             rows, cols = rows[inside], cols[inside]
             found.append(np.stack([np.full(len(rows), i), np.full(len(rows), number), rows, cols]))
-    face, level, row, col = np.concatenate(found, axis=1)
-    return face, level, row, col
+    pose, level, row, col = np.concatenate(found, axis=1)
+    return pose, level, row, col
 
 
 def _scores_at(
@@ -239,8 +239,8 @@ def _scores_at(
     patches = np.empty((len(level), WINDOW_PX + 2, WINDOW_PX + 2, 3), dtype=np.uint8)
     points, scale = np.empty((len(level), 2)), np.empty(len(level))
     for number in np.unique(level).tolist():
-        mine = level == number
-        patches[mine] = cut_windows(levels[number].image, row[mine], col[mine])
-        points[mine] = levels[number].to_photo(np.stack([col[mine], row[mine]], axis=1))
-        scale[mine] = 1 / np.sqrt(np.prod(levels[number].ratio))
+        here = level == number
+        patches[here] = cut_windows(levels[number].image, row[here], col[here])
+        points[here] = levels[number].to_photo(np.stack([col[here], row[here]], axis=1))
+        scale[here] = 1 / np.sqrt(np.prod(levels[number].ratio))
     return classifier.scores(patches).astype(np.float64), points, scale

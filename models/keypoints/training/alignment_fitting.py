@@ -1,4 +1,4 @@
-"""Fit the stages that align the keypoints of faces (alignment.py), on annotated faces."""
+"""Fit the stages that align the keypoints of objects (alignment.py), on annotated objects."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -114,9 +114,9 @@ def portraits_of_photo(
     return portraits
 
 
-def largest_size(rule: AlignConfig, object_px: float) -> float:
+def largest_size(config: AlignConfig, object_px: float) -> float:
     """Size of the object that portraits need."""
-    return _LARGEST * max(rule.zooms) * object_px
+    return _LARGEST * max(config.zooms) * object_px
 
 
 def mirror_order(names: Sequence[str]) -> list[int] | None:
@@ -138,7 +138,7 @@ def fit_alignment(
     names: Sequence[str],
     shape: RigidShape,
     object_px: float,
-    rule: AlignConfig,
+    config: AlignConfig,
     seed: int,
     callback: Callable[[int, Progress], None] = lambda stage, progress: None,
 ) -> tuple[AlignmentStage, ...]:
@@ -154,7 +154,7 @@ def fit_alignment(
     shape : RigidShape
     object_px : float
         Size of the object in the windows of the classifiers.
-    rule : AlignConfig
+    config : AlignConfig
     seed : int
     callback : callable
         Called with the number of the stage after each iteration of its annealing.
@@ -169,20 +169,20 @@ def fit_alignment(
     order = mirror_order(names)
     if order is not None:
         portraits = [*portraits, *(mirrored(portrait, order) for portrait in portraits)]
-    truth = np.repeat(np.stack([portrait.points for portrait in portraits]), rule.n_starts, axis=0)
+    truth = np.repeat(np.stack([portrait.points for portrait in portraits]), config.n_starts, axis=0)
     rng = np.random.default_rng([seed, 6])
     points = _draw_starts(truth, shape, rng)
     poses = refit(rough_poses(points, shape), points, shape)
     shuffled = rng.permutation(len(truth))
     stages = []
-    for number, zoom in enumerate(rule.zooms):
+    for number, zoom in enumerate(config.zooms):
         patches = _cut_all(portraits, poses, points, zoom * object_px)
         targets = from_photo(truth - points, poses)
 
         def report(progress: Progress, number: int = number) -> None:
             callback(number, progress)
 
-        stage = _fit_stage(pool, patches[:, shuffled], targets[shuffled], zoom * object_px, rule, report)
+        stage = _fit_stage(pool, patches[:, shuffled], targets[shuffled], zoom * object_px, config, report)
         points = points + to_photo(stage.offsets(patches), poses)
         poses = refit(poses, points, shape)
         stages.append(stage)
@@ -221,8 +221,8 @@ def _cut_all(
     def cut(task: range) -> None:
         for i in task:
             levels = gaussian_pyramid(np.ascontiguousarray(portraits[i].image))
-            mine = slice(i * n_starts, (i + 1) * n_starts)
-            patches[:, mine] = upright_windows(poses[mine], points[mine], levels, object_px)
+            starts = slice(i * n_starts, (i + 1) * n_starts)
+            patches[:, starts] = upright_windows(poses[starts], points[starts], levels, object_px)
 
     for _ in in_threads(cut, _ranges(len(portraits), _TASK_PORTRAITS)):
         pass
@@ -239,7 +239,7 @@ def _fit_stage(
     patches: np.ndarray,
     targets: np.ndarray,
     object_px: float,
-    rule: AlignConfig,
+    config: AlignConfig,
     callback: Callable[[Progress], None],
 ) -> AlignmentStage:
     """Select k features of all windows and fit their responses, by least squares."""
@@ -248,17 +248,17 @@ def _fit_stage(
     low, high = (np.concatenate(ends) for ends in zip(*map(pool.ranges, patches), strict=True))
     codes = np.empty((n_windows * m, n), dtype=np.uint8)
     for window in range(n_windows):
-        mine = slice(window * m, (window + 1) * m)
-        pool.codes(patches[window], low[mine], high[mine], out=codes[mine])
-    design = BinnedDesign(codes, rule.n_bins)
+        part = slice(window * m, (window + 1) * m)
+        pool.codes(patches[window], low[part], high[part], out=codes[part])
+    design = BinnedDesign(codes, config.n_bins)
     means = design.means
     unit = max(float(np.sqrt(np.mean(targets**2))), 1e-12)
     result = anneal(
         design,
         SquaredError(targets.reshape(n, -1).T / unit),
-        SecondDifference(rule.shrinkage, rule.smoothness),
-        InverseSchedule(min(rule.k, n_windows * m), rule.n_iter, rule.mu),
-        batch_size=-(-n // rule.n_batches),
+        SecondDifference(config.shrinkage, config.smoothness),
+        InverseSchedule(min(config.k, n_windows * m), config.n_iter, config.mu),
+        batch_size=-(-n // config.n_batches),
         callback=callback,
     )
     kept = result.kept

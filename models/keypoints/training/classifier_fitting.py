@@ -98,7 +98,7 @@ def fit_classifier(
     keypoint: str,
     pool: WindowPool,
     examples: TrainingSet,
-    rule: FitConfig,
+    config: FitConfig,
     seed: int,
     lowest_floor: float,
     phases: Phases,
@@ -114,7 +114,7 @@ def fit_classifier(
     pool : WindowPool
         Features to choose from.
     examples : TrainingSet
-    rule : FitConfig
+    config : FitConfig
     seed : int
         Of the order of the examples, in which mini-batches are taken.
     lowest_floor : float
@@ -131,31 +131,31 @@ def fit_classifier(
     trace : Trace
     """
     positives, negatives = examples.positives, examples.negatives
-    if rule.k > len(pool):
-        raise ParameterError(f"k is {rule.k}, more than the {len(pool)} features of the pool")
+    if config.k > len(pool):
+        raise ParameterError(f"k is {config.k}, more than the {len(pool)} features of the pool")
     if not len(positives) or not len(negatives):
         raise DataError(
             f"{keypoint}: {len(positives)} positives and {len(negatives)} negatives; both are needed"
         )
     patches, labels = _shuffled(positives, negatives, seed)
     with phases.measure("columns"):
-        design = WindowsDesign(pool, patches, rule.n_bins)
+        design = WindowsDesign(pool, patches, config.n_bins)
         low, high, means = design.low, design.high, design.means
     with phases.measure("annealing"):
-        batch_rows = min(-(-len(labels) // rule.n_batches), rule.batch_rows)
+        batch_rows = min(-(-len(labels) // config.n_batches), config.batch_rows)
         share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
         result = anneal(
             design,
-            LOSSES[rule.loss](labels, share),
-            SecondDifference(rule.shrinkage, rule.smoothness),
-            InverseSchedule(rule.k, rule.n_iter, rule.mu),
+            LOSSES[config.loss](labels, share),
+            SecondDifference(config.shrinkage, config.smoothness),
+            InverseSchedule(config.k, config.n_iter, config.mu),
             batch_size=batch_rows,
-            batches_per_iteration=rule.n_batches,
-            tol=rule.tol,
+            batches_per_iteration=config.n_batches,
+            tol=config.tol,
             callback=callback,
         )
-        rows_a_pass = min(len(labels), batch_rows * rule.n_batches)
-        phases.work["annealing"] += _visits(result.trace, len(pool), rule.k, rows_a_pass, len(labels))
+        rows_a_pass = min(len(labels), batch_rows * config.n_batches)
+        phases.work["annealing"] += _visits(result.trace, len(pool), config.k, rows_a_pass, len(labels))
     unordered = KeypointClassifier(
         keypoint=keypoint,
         pool=pool[result.kept],
@@ -168,7 +168,7 @@ def fit_classifier(
         threshold=0.0,
     )
     with phases.measure("cascade"):
-        classifier = with_cascade(unordered, examples, lowest_floor, rule.cascade_loss)
+        classifier = with_cascade(unordered, examples, lowest_floor, config.cascade_loss)
     return classifier, result.trace
 
 

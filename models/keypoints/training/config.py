@@ -42,7 +42,7 @@ class TrainingConfig:
     refine : RefineConfig
         The regression stays only if the held-out photos are not the worse for it.
     align : AlignConfig
-        So do the stages that align the keypoints of a face.
+        So do the stages that align the keypoints of an object.
     """
 
     rounds: int = 10

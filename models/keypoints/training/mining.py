@@ -65,12 +65,12 @@ def cut_examples(photo: int, index: int, level: Level, places: np.ndarray) -> Ex
 
 
 def positives_of_photo(
-    photo: int, levels: Sequence[Level], targets: KeypointTargets, rule: TargetConfig
+    photo: int, levels: Sequence[Level], targets: KeypointTargets, config: TargetConfig
 ) -> Examples:
     """Cut the positives of one keypoint out of a photo."""
     parts = []
     for index, level in enumerate(levels):
-        parts.append(cut_examples(photo, index, level, positive_windows(targets, rule, level)))
+        parts.append(cut_examples(photo, index, level, positive_windows(targets, config, level)))
     return join_examples(parts)
 
 
@@ -78,7 +78,7 @@ def random_negatives_of_photo(
     photo: int,
     levels: Sequence[Level],
     targets: KeypointTargets,
-    rule: TargetConfig,
+    config: TargetConfig,
     n: int,
     rng: np.random.Generator,
 ) -> Examples:
@@ -95,7 +95,7 @@ def random_negatives_of_photo(
             first = ends[i] - level.image[..., 0].size
             rows, cols = np.divmod(drawn[here] - first, level.image.shape[1])
             places[here] = np.stack([cols, rows], axis=1)
-            allowed[here] = are_negatives(targets, rule, level, places[here])
+            allowed[here] = are_negatives(targets, config, level, places[here])
         if allowed.sum() >= n:
             break
     chosen = np.sort(np.flatnonzero(allowed)[:n])
@@ -174,7 +174,7 @@ def _packed(keys: np.ndarray) -> np.ndarray:
 def mine_photo(
     photo: int,
     levels: Sequence[Level],
-    rule: TargetConfig,
+    config: TargetConfig,
     classifiers: Sequence[KeypointClassifier],
     targets: Sequence[KeypointTargets],
     collectors: Sequence[HardestNegatives],
@@ -185,7 +185,7 @@ def mine_photo(
     Parameters
     ----------
     photo : int
-    levels, rule, classifiers, targets, collectors
+    levels, config, classifiers, targets, collectors
         The photo's; one target and one collector a classifier.
     spacing_px : int
         Of the windows in a square of so many pixels of a level only the hardest is taken. Neighbours
@@ -199,7 +199,7 @@ def mine_photo(
     floors = [float(collector.floor) for collector in collectors]
     found = scan_photo(levels, classifiers, floors, parallel=False)
     return [
-        _new_negatives(photo, levels, rule, windows, targets_of_one, collector, spacing_px)
+        _new_negatives(photo, levels, config, windows, targets_of_one, collector, spacing_px)
         for windows, targets_of_one, collector in zip(found, targets, collectors, strict=True)
     ]
 
@@ -207,7 +207,7 @@ def mine_photo(
 def _new_negatives(
     photo: int,
     levels: Sequence[Level],
-    rule: TargetConfig,
+    config: TargetConfig,
     windows: FoundWindows,
     targets: KeypointTargets,
     collector: HardestNegatives,
@@ -219,7 +219,7 @@ def _new_negatives(
     allowed = collector.are_new(keys)
     for index in np.unique(windows.level).tolist():
         here = windows.level == index
-        allowed[here] &= are_negatives(targets, rule, levels[index], places[here])
+        allowed[here] &= are_negatives(targets, config, levels[index], places[here])
     chosen = np.flatnonzero(allowed)
     chosen = chosen[np.argsort(-windows.score[chosen], kind="stable")]
     squares = np.column_stack([windows.level[chosen], places[chosen] // spacing_px])

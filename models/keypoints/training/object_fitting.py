@@ -1,8 +1,8 @@
-"""Learn a face model: the shape from annotations, and how to weigh evidence from detections in photos.
+"""Learn an object model: the shape from annotations, and how to weigh evidence from detections in photos.
 
-Poses are chosen in photos with crude weights and told apart by the annotation, and a logistic regression
-says what each kind of evidence for a pose is worth. With these weights they are chosen again, their
-keypoints are looked for and aligned, and other regressions say what that evidence is worth.
+Poses are chosen in photos with crude weights and labelled by the annotation, and a logistic regression
+weighs each kind of evidence for a pose. With these weights they are chosen again, their keypoints are
+looked for and aligned, and other regressions weigh that evidence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,14 +29,14 @@ NOISE = 0.05
 """Standard deviation of a detection around the keypoint's place, in parts of the size."""
 
 SAME, OTHER = 0.25, 0.5
-"""A face whose keypoints lie this near to an annotated one's, in the mean and in parts of the size, is that
-face; one that is at least as far as the second from all is none."""
+"""A pose whose keypoints lie this near to an annotated object's, in the mean and in parts of the size, is
+that object's; one that is at least as far as the second from all is none."""
 
 HIT, MISS = 0.05, 0.10
-"""A keypoint of a face is right up to the first distance, wrong from the second on."""
+"""A keypoint of an object is right up to the first distance, wrong from the second on."""
 
 LOWEST = -6.0
-"""Log-odds down to which poses are chosen to learn from: what is unlikely is the example of no face."""
+"""Log-odds down to which poses are chosen to learn from: what is unlikely is the example of no object."""
 
 _CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
 _CRUDE_POSE = -0.1, -0.5, -0.5
@@ -44,8 +44,8 @@ _CRUDE_INTERCEPT = -4.0
 _FEWEST = 5  # examples of either class
 _PENALTY = 1.0
 
-# Of the weights: a higher score speaks for a face or a keypoint, distance, turning and doubt against it. A
-# hundred faces are too few to leave that open.
+# Of the weights: a higher score speaks for an object or a keypoint, distance, turning and doubt against it. A
+# hundred objects are too few to leave that open.
 _KEYPOINT_SIGNS = np.array([0, 1, -1])
 _POSE_SIGNS = np.array([-1, -1, -1])
 _POINT_SIGNS = np.array([1, 1, -1, -1])
@@ -54,7 +54,7 @@ _LEAST_SCALE = 0.3  # of a term: what hardly varies in the examples must not dec
 
 Gathered = Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]
 Gather = Callable[[ObjectModel], Iterable[tuple[AnnotatedPhoto, np.ndarray, Evidence]]]
-"""Given a model, yields photos with the poses that may be faces in them and the evidence."""
+"""Given a model, yields photos with the poses that may be objects in them and the evidence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,8 @@ class _Examples:
 
     poses: np.ndarray
     evidence: Evidence
-    face: np.ndarray
-    point: np.ndarray
+    is_object: np.ndarray
+    is_point: np.ndarray
 
 
 def with_object_model(
@@ -76,7 +76,7 @@ def with_object_model(
     anchors: tuple[int, ...] = (),
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> KeypointDetector:
-    """Give a detector a face model.
+    """Give a detector an object model.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def fit_object_model(model: ObjectModel, gather: Gather, columns: Sequence[int])
     model : ObjectModel
         With the weights that it had where there are too few examples of either kind.
     n_right : int
-        Keypoints that are in the right place in true faces.
+        Keypoints that are in the right place in true objects.
     """
     examples = _label(gather(model), model, columns)
-    n_right = 0 if examples is None else int(np.sum(examples.point[examples.face == 1] == 1))
+    n_right = 0 if examples is None else int(np.sum(examples.is_point[examples.is_object == 1] == 1))
     return fit_weights(model, examples), n_right
 
 
@@ -170,56 +170,57 @@ def _label(
     parts = []
     for photo, poses, evidence in found:
         if len(poses):
-            face, point = label_objects(photo, poses, evidence, model, columns)
-            parts.append(_Examples(poses, evidence, face, point))
+            parts.append(_Examples(poses, evidence, *label_objects(photo, poses, evidence, model, columns)))
     if not parts:
         return None
     return _Examples(
         np.concatenate([part.poses for part in parts]),
         join_evidence([part.evidence for part in parts]),
-        np.concatenate([part.face for part in parts]),
-        np.concatenate([part.point for part in parts]),
+        np.concatenate([part.is_object for part in parts]),
+        np.concatenate([part.is_point for part in parts]),
     )
 
 
 def label_objects(
     photo: AnnotatedPhoto, poses: np.ndarray, evidence: Evidence, model: ObjectModel, columns: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compare faces with a photo's annotation: 1 true, 0 false, -1 neither.
+    """Compare objects with a photo's annotation: 1 true, 0 false, -1 neither.
 
     Returns
     -------
-    face : ndarray of shape (n,), int64
-    point : ndarray of shape (n, n_keypoints), int64
+    is_object : ndarray of shape (n,), int64
+    is_point : ndarray of shape (n, n_keypoints), int64
     """
     truth, sizes = photo.points[:, columns], photo.sizes
     usable = np.isfinite(sizes)
     seen = project(poses, model.shape.points)
-    apart = np.linalg.norm(seen[:, None] - truth[None], axis=3) / sizes[:, None]
-    known = np.isfinite(apart)
-    mean = np.where(known, apart, 0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    offset = np.linalg.norm(seen[:, None] - truth[None], axis=3) / sizes[:, None]
+    known = np.isfinite(offset)
+    mean = np.where(known, offset, 0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
     mean = np.where(known.any(axis=2), mean, np.inf)
     ratio = np.abs(poses[:, LOG_SIZE, None] - np.log(np.where(usable, sizes, 1.0)))
     same = ((mean <= SAME) & (ratio < np.log(2))).any(axis=1)
     unclear = inside_regions(seen.mean(axis=1), photo.ignore) | (~usable).any()
     other = (mean >= OTHER).all(axis=1) & ~unclear
-    face = np.where(same, 1, np.where(other, 0, -1))
+    is_object = np.where(same, 1, np.where(other, 0, -1))
     distance = np.linalg.norm(evidence.points[:, None] - truth[None], axis=3) / sizes[:, None]
     hit = ((distance <= HIT) & photo.visible[:, columns]).any(axis=1)
     far = np.where(np.isfinite(distance), distance, np.inf)
-    miss = (far >= MISS).all(axis=1) & (face != -1)[:, None]
-    miss &= ~((face == 1)[:, None] & ~np.isfinite(truth).all(axis=2).all(axis=0))
-    return face, np.where(hit, 1, np.where(miss, 0, -1))
+    miss = (far >= MISS).all(axis=1) & (is_object != -1)[:, None]
+    miss &= ~((is_object == 1)[:, None] & ~np.isfinite(truth).all(axis=2).all(axis=0))
+    return is_object, np.where(hit, 1, np.where(miss, 0, -1))
 
 
 def fit_weights(model: ObjectModel, examples: _Examples | None) -> ObjectModel:
     """Logistic regressions of the labels on the terms."""
     if examples is None:
         return model
-    told = np.flatnonzero(examples.face >= 0)
+    labelled = np.flatnonzero(examples.is_object >= 0)
     n_keypoints = len(model.spread)
     signs = np.concatenate([np.tile(_KEYPOINT_SIGNS, n_keypoints), _POSE_SIGNS])
-    fitted = _logistic(model.terms(examples.poses, examples.evidence)[told], examples.face[told], signs)
+    fitted = _logistic(
+        model.terms(examples.poses, examples.evidence)[labelled], examples.is_object[labelled], signs
+    )
     if fitted is not None:
         intercept, weights = fitted
         n = model.keypoint_weights.size
@@ -229,13 +230,13 @@ def fit_weights(model: ObjectModel, examples: _Examples | None) -> ObjectModel:
             keypoint_weights=weights[:n].reshape(model.keypoint_weights.shape),
             pose_weights=weights[n:],
         )
-    faces = model.log_odds(examples.poses, examples.evidence)
-    terms = model.point_terms(examples.poses, examples.evidence, faces)
+    log_odds = model.log_odds(examples.poses, examples.evidence)
+    terms = model.point_terms(examples.poses, examples.evidence, log_odds)
     point_weights = model.point_weights.copy()
     for k in range(terms.shape[1]):
         for found in (0, 1):
-            rows = (examples.evidence.found[:, k] == found) & (examples.point[:, k] >= 0)
-            fitted = _logistic(terms[rows, k, 1:], examples.point[rows, k], _POINT_SIGNS)
+            rows = (examples.evidence.found[:, k] == found) & (examples.is_point[:, k] >= 0)
+            fitted = _logistic(terms[rows, k, 1:], examples.is_point[rows, k], _POINT_SIGNS)
             if fitted is not None:
                 point_weights[found, k] = [fitted[0], *fitted[1]]
     return replace(model, point_weights=point_weights, threshold=0.0)

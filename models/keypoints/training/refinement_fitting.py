@@ -80,19 +80,19 @@ def join_offset_examples(parts: Sequence[OffsetExamples]) -> OffsetExamples:
 def offset_examples_of_photo(
     levels: Sequence[Level],
     targets: KeypointTargets,
-    target_rule: TargetConfig,
-    rule: RefineConfig,
+    target_config: TargetConfig,
+    config: RefineConfig,
     rng: np.random.Generator,
 ) -> OffsetExamples:
     """Cut windows at random places around each visible keypoint, on the levels where it is a positive."""
     parts = []
     for level in levels:
         sizes = targets.sizes * np.sqrt(np.prod(level.ratio))
-        chosen = targets.visible & target_rule.in_range(sizes)
+        chosen = targets.visible & target_config.in_range(sizes)
         for point, size in zip(level.from_photo(targets.points[chosen]), sizes[chosen], strict=True):
             # evenly over the disc
-            radius = rule.reach * size * np.sqrt(rng.random(rule.n_windows))
-            angle = 2 * np.pi * rng.random(rule.n_windows)
+            radius = config.reach * size * np.sqrt(rng.random(config.n_windows))
+            angle = 2 * np.pi * rng.random(config.n_windows)
             centres = np.rint(point + radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1))
             inside = ((centres >= 0) & (centres < level.size)).all(axis=1)
             centres = centres[inside].astype(np.int64)
@@ -104,7 +104,7 @@ def offset_examples_of_photo(
 def fit_offsets(
     pool: WindowPool,
     examples: OffsetExamples,
-    rule: RefineConfig,
+    config: RefineConfig,
     seed: int,
     callback: Callable[[Progress], None] | None = None,
 ) -> OffsetRegressor:
@@ -115,7 +115,7 @@ def fit_offsets(
     pool : WindowPool
         Features to choose from; all of them are taken where there are fewer than k.
     examples : OffsetExamples
-    rule : RefineConfig
+    config : RefineConfig
     seed : int
         Of the order of the examples, in which mini-batches are taken.
     callback : callable, optional
@@ -123,15 +123,15 @@ def fit_offsets(
     """
     n = len(examples.offsets)
     order = np.random.default_rng(seed).permutation(n)
-    design = WindowsDesign(pool, examples.patches[order], rule.n_bins)
+    design = WindowsDesign(pool, examples.patches[order], config.n_bins)
     low, high, means = design.low, design.high, design.means
     unit = float(np.sqrt(np.mean(examples.offsets**2)))
     result = anneal(
         design,
         SquaredError(examples.offsets[order].T / unit),
-        SecondDifference(rule.shrinkage, rule.smoothness),
-        InverseSchedule(min(rule.k, len(pool)), rule.n_iter, rule.mu),
-        batch_size=-(-n // rule.n_batches),
+        SecondDifference(config.shrinkage, config.smoothness),
+        InverseSchedule(min(config.k, len(pool)), config.n_iter, config.mu),
+        batch_size=-(-n // config.n_batches),
         callback=callback,
     )
     kept = result.kept

@@ -120,13 +120,13 @@ def _object_region(photo: AnnotatedPhoto, i: int, margin: float) -> np.ndarray:
     return np.concatenate([low - margin * size, high + margin * size])
 
 
-def positive_windows(targets: KeypointTargets, rule: TargetConfig, level: Level) -> np.ndarray:
+def positive_windows(targets: KeypointTargets, config: TargetConfig, level: Level) -> np.ndarray:
     """Return the window centres of one pyramid level that are positives.
 
     Parameters
     ----------
     targets : KeypointTargets
-    rule : TargetConfig
+    config : TargetConfig
     level : Level
 
     Returns
@@ -135,13 +135,13 @@ def positive_windows(targets: KeypointTargets, rule: TargetConfig, level: Level)
         x, y on the level, in the order of reading, each once.
     """
     sizes = targets.sizes * np.sqrt(np.prod(level.ratio))
-    chosen = np.flatnonzero(targets.visible & rule.in_range(sizes))
-    reach = int(np.ceil(rule.positive_radius_px))
+    chosen = np.flatnonzero(targets.visible & config.in_range(sizes))
+    reach = int(np.ceil(config.positive_radius_px))
     offsets = np.indices((2 * reach + 1, 2 * reach + 1)).reshape(2, -1).T - reach
     centres = [np.empty((0, 2), dtype=np.int64)]
     for point in level.from_photo(targets.points[chosen]):
         candidates = np.rint(point).astype(np.int64) + offsets
-        near = np.linalg.norm(candidates - point, axis=1) <= rule.positive_radius_px
+        near = np.linalg.norm(candidates - point, axis=1) <= config.positive_radius_px
         centres.append(candidates[near])
     found = np.unique(np.concatenate(centres), axis=0)
     found = found[np.lexsort(found.T)]
@@ -149,14 +149,14 @@ def positive_windows(targets: KeypointTargets, rule: TargetConfig, level: Level)
 
 
 def are_negatives(
-    targets: KeypointTargets, rule: TargetConfig, level: Level, places: np.ndarray
+    targets: KeypointTargets, config: TargetConfig, level: Level, places: np.ndarray
 ) -> np.ndarray:
     """Return which windows of one pyramid level are negatives.
 
     Parameters
     ----------
     targets : KeypointTargets
-    rule : TargetConfig
+    config : TargetConfig
     level : Level
     places : ndarray of shape (n, 2), int
         x, y of their centres on the level.
@@ -164,12 +164,12 @@ def are_negatives(
     Returns
     -------
     ndarray of shape (n,), bool
-        False nearer than the rule's distance to an annotation, visible or not, and in ignore regions.
+        False nearer than the distance asked for to an annotation, visible or not, and in ignore regions.
     """
     in_photo = level.to_photo(places)
     allowed = np.ones(len(places), dtype=bool)
     for point, size in zip(targets.points, targets.sizes, strict=True):
-        allowed &= np.sum((in_photo - point) ** 2, axis=1) >= (rule.negative_distance * size) ** 2
+        allowed &= np.sum((in_photo - point) ** 2, axis=1) >= (config.negative_distance * size) ** 2
     for region in targets.ignore:
         first, last = level.from_photo(region[:2]), level.from_photo(region[2:])
         allowed &= ~((places >= first) & (places <= last)).all(axis=1)

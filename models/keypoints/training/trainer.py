@@ -55,7 +55,7 @@ Report = Callable[[str, int, int], None]
 REPORTED_NEGATIVES = 100
 
 _MOST_PHOTOS_A_BATCH = 32
-_MOST_PHOTOS_FOR_FACES = 100
+_MOST_PHOTOS_FOR_OBJECTS = 100
 _NO_SCORES = np.empty(0, dtype=np.float32)
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class TrainingResult:
 def train_detector(
     photos: Sequence[AnnotatedPhoto],
     keypoints: dict[str, int],
-    rule: TrainingConfig,
+    config: TrainingConfig,
     *,
     run: RunFolder | None = None,
     resume: bool = False,
@@ -99,7 +99,7 @@ def train_detector(
         With the sizes of their objects set.
     keypoints : dict of str to int
         Column of each keypoint in the annotation.
-    rule : TrainingConfig
+    config : TrainingConfig
     run : RunFolder, optional
         Where checkpoints are kept; none are kept by default.
     resume : bool
@@ -112,9 +112,9 @@ def train_detector(
     DataError
         If a keypoint has no positive, or the folder does not fit.
     """
-    trainer = _Trainer(photos, keypoints, rule, report)
+    trainer = _Trainer(photos, keypoints, config, report)
     rounds = [] if run is None else run.begin(trainer.configuration(), resume=resume)
-    for number in range(len(rounds), rule.rounds + 1):
+    for number in range(len(rounds), config.rounds + 1):
         rounds.append(trainer.do_round(rounds))
         if run is not None:
             run.write_round(number, rounds[-1])
@@ -130,28 +130,28 @@ class _Trainer:
         self,
         photos: Sequence[AnnotatedPhoto],
         keypoints: dict[str, int],
-        rule: TrainingConfig,
+        config: TrainingConfig,
         report: Report,
     ) -> None:
         if not keypoints:
             raise ParameterError("at least one keypoint is needed")
         self.keypoints = keypoints
-        self.rule = rule
+        self.config = config
         self.report = report
         self.phases = Phases()
         self.problems: dict[int, str] = {}
         self.photos = photos
-        margin = rule.targets.negative_distance
+        margin = config.targets.negative_distance
         self.targets = [[keypoint_targets(p, j, margin) for j in keypoints.values()] for p in photos]
-        drawn = np.random.default_rng([rule.seed, 0]).permutation(len(photos))
-        n_held = round(rule.validation * len(photos))
+        drawn = np.random.default_rng([config.seed, 0]).permutation(len(photos))
+        n_held = round(config.validation * len(photos))
         self.held_out = np.sort(drawn[:n_held])
         self.training = np.sort(drawn[n_held:])
-        self.pool = training_pool(rule.n_haar, rule.seed)
+        self.pool = training_pool(config.n_haar, config.seed)
 
     def configuration(self) -> dict[str, Any]:
         """Whatever the result depends on, as JSON values."""
-        return {"keypoints": list(self.keypoints), "data": self._fingerprint(), **_flat(asdict(self.rule))}
+        return {"keypoints": list(self.keypoints), "data": self._fingerprint(), **_flat(asdict(self.config))}
 
     def do_round(self, rounds: Sequence[Round]) -> Round:
         """Gather the round's examples, train on all there are, and evaluate."""
@@ -200,8 +200,8 @@ class _Trainer:
         if shape is None:
             return detector
         stages = self._alignment(shape, columns, detector.object_px)
-        looked_at = self.held_out if len(self.held_out) else self.training[:_MOST_PHOTOS_FOR_FACES]
-        with self.phases.measure("faces"):
+        looked_at = self.held_out if len(self.held_out) else self.training[:_MOST_PHOTOS_FOR_OBJECTS]
+        with self.phases.measure("objects"):
             return with_object_model(
                 detector,
                 shape,
@@ -209,17 +209,17 @@ class _Trainer:
                 columns,
                 stages,
                 anchors,
-                lambda done, total: self.report("faces", done, total),
+                lambda done, total: self.report("objects", done, total),
             )
 
     def _alignment(
         self, shape: RigidShape, columns: Sequence[int], object_px: float
     ) -> tuple[AlignmentStage, ...]:
-        """Stages that move the keypoints of a face together, fitted on the objects of the training photos."""
-        rule = self.rule.align
-        if rule.k == 0:
+        """Stages that move the keypoints of an object together, fitted on those of the training photos."""
+        config = self.config.align
+        if config.k == 0:
             return ()
-        largest = largest_size(rule, object_px)
+        largest = largest_size(config, object_px)
 
         def cut(i: int, levels: list[Level]) -> list[Portrait]:
             return portraits_of_photo(self.photos[i], levels, columns, largest)
@@ -230,26 +230,30 @@ class _Trainer:
         with self.phases.measure("alignment"):
             by_photo = [found for _, found in self._over_photos(self.training, "portraits", cut)]
             return fit_alignment(
-                training_pool(rule.n_haar, self.rule.seed),
+                training_pool(config.n_haar, self.config.seed),
                 [portrait for found in by_photo for portrait in found],
                 list(self.keypoints),
                 shape,
                 object_px,
-                rule,
-                self.rule.seed,
+                config,
+                self.config.seed,
                 report,
             )
 
     def _refiners(self) -> tuple[OffsetRegressor, ...]:
         """Regressions of the exact place, one a keypoint, on windows of the training photos."""
-        rule = self.rule
-        if rule.refine.k == 0:
+        config = self.config
+        if config.refine.k == 0:
             return ()
 
         def cut(i: int, levels: list[Level]) -> list[OffsetExamples]:
             return [
                 offset_examples_of_photo(
-                    levels, targets, rule.targets, rule.refine, np.random.default_rng([rule.seed, 5, i, k])
+                    levels,
+                    targets,
+                    config.targets,
+                    config.refine,
+                    np.random.default_rng([config.seed, 5, i, k]),
                 )
                 for k, targets in enumerate(self.targets[i])
             ]
@@ -264,12 +268,12 @@ class _Trainer:
         def report(progress: Progress) -> None:
             self.report(f"refining {name}", progress.iteration, progress.n_iter)
 
-        return fit_offsets(self.pool, examples, self.rule.refine, self.rule.seed, report)
+        return fit_offsets(self.pool, examples, self.config.refine, self.config.seed, report)
 
     def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
-        low, high = self.rule.targets.size_range_px
+        low, high = self.config.targets.size_range_px
         octaves = float(np.log2(high / low))
-        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), octaves, self.rule.pyramid)
+        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), octaves, self.config.pyramid)
 
     def _over_photos(
         self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0
@@ -282,7 +286,7 @@ class _Trainer:
 
         def call(i: int) -> T | DataError:
             try:
-                levels = self.rule.pyramid.levels(self.photos[i].read())
+                levels = self.config.pyramid.levels(self.photos[i].read())
             except DataError as error:
                 return error
             return function(i, levels)
@@ -302,7 +306,7 @@ class _Trainer:
         counts = {
             "positives": len(self.photos),
             "validation": len(self.held_out),
-            "scan": math.ceil(self.rule.scanned * len(self.training)),
+            "scan": math.ceil(self.config.scanned * len(self.training)),
         }
         return counts.get(phase, len(self.training))
 
@@ -325,14 +329,14 @@ class _Trainer:
 
     def _first_of_photo(self, i: int, levels: list[Level]) -> dict[str, list[Examples]]:
         """Examples of each kind that a photo gives, one set a keypoint."""
-        rule = self.rule
-        positives = [positives_of_photo(i, levels, targets, rule.targets) for targets in self.targets[i]]
+        config = self.config
+        positives = [positives_of_photo(i, levels, targets, config.targets) for targets in self.targets[i]]
         if i in self.held_out:
             return {"held_out": positives}
-        n_random = -(-rule.n_random // max(len(self.training), 1))
+        n_random = -(-config.n_random // max(len(self.training), 1))
         negatives = [
             random_negatives_of_photo(
-                i, levels, targets, rule.targets, n_random, np.random.default_rng([rule.seed, 2, i, k])
+                i, levels, targets, config.targets, n_random, np.random.default_rng([config.seed, 2, i, k])
             )
             for k, targets in enumerate(self.targets[i])
         ]
@@ -340,12 +344,12 @@ class _Trainer:
 
     def _drawn(self, negatives: Examples, k: int) -> Examples:
         """At most `n_random` of the negatives, in their order."""
-        order = np.random.default_rng([self.rule.seed, 3, k]).permutation(len(negatives))
-        return negatives[np.sort(order[: self.rule.n_random])]
+        order = np.random.default_rng([self.config.seed, 3, k]).permutation(len(negatives))
+        return negatives[np.sort(order[: self.config.n_random])]
 
     def _no_positives(self, k: int, name: str) -> str:
         """Say why a keypoint has no positive, and what would change it."""
-        low, high = self.rule.targets.size_range_px
+        low, high = self.config.targets.size_range_px
         targets = [self.targets[i][k] for i in self.training]
         n_visible = sum(int(t.visible.sum()) for t in targets)
         if n_visible == 0:
@@ -354,7 +358,7 @@ class _Trainer:
         return (
             f"{name}: no positive; on the photos the objects are {sizes.min():.3g} to {sizes.max():.3g} px "
             f"large, windows are cut where a level shows them at {low:g} to {high:g} px: change the size "
-            f"range, or the largest scale (now {self.rule.pyramid.max_scale:g})"
+            f"range, or the largest scale (now {self.config.pyramid.max_scale:g})"
         )
 
     def _mine(self, rounds: Sequence[Round]) -> tuple[Round, list[list[float]]]:
@@ -362,7 +366,9 @@ class _Trainer:
         classifiers = rounds[-1].classifiers
         collectors = [
             HardestNegatives(
-                self.rule.n_hard, self.rule.hard_floor, np.concatenate([r.negatives[k].keys for r in rounds])
+                self.config.n_hard,
+                self.config.hard_floor,
+                np.concatenate([r.negatives[k].keys for r in rounds]),
             )
             for k in range(len(self.keypoints))
         ]
@@ -372,11 +378,11 @@ class _Trainer:
             found = mine_photo(
                 i,
                 levels,
-                self.rule.targets,
+                self.config.targets,
                 classifiers,
                 self.targets[i],
                 collectors,
-                self.rule.spacing_px,
+                self.config.spacing_px,
             )
             return n_windows, found
 
@@ -399,7 +405,7 @@ class _Trainer:
 
     def _photos_to_scan(self, number: int) -> np.ndarray:
         """The training photos of round 1, 2, ... in the order in which they are scanned."""
-        order = np.random.default_rng([self.rule.seed, 4]).permutation(self.training)
+        order = np.random.default_rng([self.config.seed, 4]).permutation(self.training)
         n = self._phase_photos("scan")
         return np.roll(order, -(number - 1) * n)[:n]
 
@@ -416,9 +422,9 @@ class _Trainer:
             name,
             self.pool,
             examples,
-            self.rule.fit,
-            seed=self.rule.seed,
-            lowest_floor=self.rule.hard_floor,
+            self.config.fit,
+            seed=self.config.seed,
+            lowest_floor=self.config.hard_floor,
             phases=self.phases,
             callback=lambda p: self.report(f"annealing {name}", p.iteration, p.n_iter),
         )

@@ -11,7 +11,7 @@ def small(monkeypatch):
     from annealed.models.keypoints.training.config import TrainingConfig
     from annealed.models.keypoints.training.refinement_fitting import RefineConfig
 
-    rule = TrainingConfig(
+    config = TrainingConfig(
         rounds=1,
         n_hard=80,
         n_random=400,
@@ -22,7 +22,7 @@ def small(monkeypatch):
     )
     monkeypatch.setattr(demo, "N_TRAINING", 5)
     monkeypatch.setattr(demo, "N_TEST", 1)
-    monkeypatch.setattr(demo, "_rule", lambda: rule)
+    monkeypatch.setattr(demo, "_config", lambda: config)
 
 
 @pytest.mark.usefixtures("small")

@@ -182,7 +182,7 @@ def test_detect_keypoints_finds_faces(annealed, object_model, photo):
     result = annealed("detect-keypoints", photo, "--model", object_model)
     assert result.exit_code == 0, result.stderr
     faces = load_model(object_model).detect_objects(read_image(photo))
-    assert f"{len(faces)} faces in 1 photos" in result.stderr
+    assert f"{len(faces)} objects in 1 photos" in result.stderr
     rows = rows_of(result.stdout)
     assert len(rows) == 3 * len(faces) > 0
     assert {row["face"] for row in rows} == {str(i) for i in range(len(faces))}

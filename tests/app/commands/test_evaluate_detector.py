@@ -154,7 +154,7 @@ def test_without_a_photo_that_can_be_read(annealed, model, photo_folder, tmp_pat
 def test_judges_the_keypoints_of_faces_unless_told_otherwise(annealed, object_model, photo_folder):
     result = annealed("evaluate-detector", photo_folder, "--model", object_model)
     assert result.exit_code == 0, result.stderr
-    assert "keypoints of faces in 5 photos" in result.stderr
+    assert "keypoints of objects in 5 photos" in result.stderr
     photos, detector = with_sizes(load_keypoints(photo_folder)), load_model(object_model)
     for row in read_table(result.stdout):
         column = photos.keypoint_index(row["keypoint"])

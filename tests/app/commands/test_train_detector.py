@@ -55,9 +55,9 @@ def test_train_detector_report_is_self_contained(trained):
 
 
 def test_train_detector_presets_and_options():
-    from annealed.app.commands.train_detector import LossName, Preset, _rule
+    from annealed.app.commands.train_detector import LossName, Preset, _config
 
-    paper = _rule(Preset.paper, {}, LossName.lorenz, "20,40")
+    paper = _config(Preset.paper, {}, LossName.lorenz, "20,40")
     assert paper == training.TrainingConfig()
     assert (paper.fit.k, paper.rounds, paper.n_hard, paper.fit.n_iter, paper.fit.mu) == (
         1500,
@@ -66,7 +66,7 @@ def test_train_detector_presets_and_options():
         500,
         300,
     )
-    fast = _rule(Preset.fast, {"k": None, "rounds": 7}, LossName.huber, "10,30.5")
+    fast = _config(Preset.fast, {"k": None, "rounds": 7}, LossName.huber, "10,30.5")
     assert (fast.fit.k, fast.rounds, fast.scanned, fast.n_haar) == (300, 7, 0.5, 20_000)
     assert (fast.fit.loss, fast.targets.size_range_px) == ("huber", (10.0, 30.5))
 

@@ -15,7 +15,7 @@ def test_detections_slice_mask_and_indices():
     assert detections[:1].x.tolist() == [1]
     assert detections[detections.score < 0.3].y.tolist() == [4]
     assert detections[[1, 0]].scale.tolist() == [2.5, 1.5]
-    assert detections.face.tolist() == [-1, -1]
+    assert detections.object.tolist() == [-1, -1]
 
 
 def test_join_detections_sorts_by_score_and_keeps_names_whole():

@@ -51,7 +51,7 @@ def test_detect_is_sorted_and_suppressed(detector, photo):
     found = detector.detect(photo, threshold=0.0)
     assert 0 < len(found) < len(replace(detector, suppression=EVERY_WINDOW).detect(photo, threshold=0.0))
     assert (np.diff(found.score) <= 0).all()
-    assert (found.face == -1).all()
+    assert (found.object == -1).all()
 
 
 def test_detect_threshold_option_overrides(detector, photo):

@@ -10,8 +10,8 @@ from annealed.models.keypoints.objects.hypotheses import (
     candidates_of,
     fit_to,
     propose,
+    support_value,
     supports,
-    worth,
 )
 from annealed.models.keypoints.objects.poses import ANGLES, LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.objects.shape import RigidShape
@@ -124,7 +124,7 @@ def test_supports_against_a_loop(model, rng):
                 octaves = abs(candidates.log_size[i] - pose[LOG_SIZE]) / np.log(2)
                 if candidates.keypoint[i] != k or used[i] or distance > RADIUS or octaves > OCTAVES:
                     continue
-                this = worth(candidates.score[i], (distance / model.spread[k]) ** 2)
+                this = support_value(candidates.score[i], (distance / model.spread[k]) ** 2)
                 if this > best_worth:
                     best, best_worth = i, this
             assert index[h, k] == best

@@ -106,7 +106,7 @@ def test_detections_of_faces_carry_their_number():
     detections = faces.detections
     assert detections.score.tolist() == [0.9, 0.4, 0.1, -1.0]
     assert detections.keypoint.tolist() == ["b", "a", "a", "b"]
-    assert detections.face.tolist() == [1, 0, 1, 0]
+    assert detections.object.tolist() == [1, 0, 1, 0]
     assert detections.found.tolist() == [True, True, True, False]
     assert detections.scale.tolist() == [0.6, 0.5, 0.6, 0.5]
     np.testing.assert_array_equal([detections.x[0], detections.y[0]], faces.points[1, 1])
@@ -121,7 +121,7 @@ def test_faces_are_chosen_by_slice_and_mask():
 
 
 def test_faces_of_different_lengths():
-    with pytest.raises(DataError, match=r"faces: boxes has shape \(1, 4\), expected \(2, 4\)"):
+    with pytest.raises(DataError, match=r"objects: boxes has shape \(1, 4\), expected \(2, 4\)"):
         replace(two_faces(), boxes=np.zeros((1, 4)))
 
 

@@ -12,7 +12,7 @@ from annealed.models.keypoints.detector import KeypointDetector
 from annealed.models.keypoints.nms import Suppression
 from annealed.models.keypoints.objects import search as topdown
 from annealed.models.keypoints.objects.alignment import AlignmentStage
-from annealed.models.keypoints.objects.hypotheses import OVERLAP, RADIUS, worth
+from annealed.models.keypoints.objects.hypotheses import OVERLAP, RADIUS, support_value
 from annealed.models.keypoints.objects.model import boxes_of, overlaps
 from annealed.models.keypoints.objects.poses import LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.objects.search import (
@@ -76,7 +76,7 @@ def test_a_missing_keypoint_is_looked_for_in_all_windows_near(detector, object_m
                 patch = cut_windows(level.image, np.array([row]), np.array([col]))
                 score = detector.classifiers[2].scores(patch)[0]
                 if score >= LOOK_FLOOR:
-                    value = worth(score, (distance / object_model.spread[2]) ** 2)
+                    value = support_value(score, (distance / object_model.spread[2]) ** 2)
                     found.append((value, score, x, y))
     best = max(found)
     assert np.isfinite(best[0])
@@ -112,14 +112,14 @@ def test_detect_faces_reports_consistent_numbers(detector, photo):
     assert strict.scores.min() >= np.median(faces.scores)
     detections = detector.detect(photo, threshold=-30.0)
     assert len(detections) == 3 * len(faces)
-    assert set(detections.face.tolist()) == set(range(len(faces)))
+    assert set(detections.object.tolist()) == set(range(len(faces)))
 
 
 def test_detect_raw_is_what_a_model_without_faces_finds(detector, photo):
     alone = replace(detector, object_model=None)
     raw, expected = detector.detect(photo, threshold=0.2, raw=True), alone.detect(photo, threshold=0.2)
     np.testing.assert_array_equal(raw.score, expected.score)
-    assert (raw.face == -1).all()
+    assert (raw.object == -1).all()
     assert raw.found.all()
 
 
@@ -142,7 +142,7 @@ def test_detect_faces_threshold_not_finite(detector, photo):
 
 
 def test_detector_needs_a_face_model_of_its_keypoints(detector):
-    with pytest.raises(DataError, match="2 keypoints has a face model of 3"):
+    with pytest.raises(DataError, match="2 keypoints has an object model of 3"):
         replace(detector, classifiers=detector.classifiers[:2])
 
 
@@ -257,7 +257,7 @@ BROKEN = [
     ("face_angle_covariance", lambda a: -a, "not symmetric and positive"),
     ("face_angle_covariance", lambda a: a + np.arange(9.0).reshape(3, 3), "not symmetric"),
     ("face_angles", lambda a: a[:2].copy(), "'face_angles' has shape"),
-    ("face_spread", lambda a: a * 0, "model file: face model: spread must be above 0"),
+    ("face_spread", lambda a: a * 0, "model file: object model: spread must be above 0"),
     ("face_keypoint_weights", lambda a: a[:, :2].copy(), "'face_keypoint_weights' has shape"),
     ("face_point_weights", lambda a: a[0].copy(), "'face_point_weights' has shape"),
     ("face_pose_weights", lambda a: None, "'face_pose_weights' is missing"),
