@@ -1,0 +1,1 @@
+"""Objects over time: linking, search near the last pose, smoothing."""

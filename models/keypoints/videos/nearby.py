@@ -1,0 +1,95 @@
+"""Objects searched for near a place that is known from the frame before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ....features.pyramid import check_rgb, gaussian_pyramid
+from ...keypoints.detector import KeypointDetector
+from ..objects.model import Objects
+from ..objects.search import LOOK_OCTAVES
+
+WINDOW_REACH = 0.5
+"""Beyond an object's box, with its margin, this part of its longer side is looked at too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where an object is expected.
+
+    Attributes
+    ----------
+    box : ndarray of shape (4,), float64
+        x0, y0, x1, y1 in pixels of the frame.
+    size : float
+        Pixels.
+    """
+
+    box: np.ndarray
+    size: float
+
+
+def detect_near(
+    detector: KeypointDetector, image: np.ndarray, place: Place, *, threshold: float | None = None
+) -> Objects | None:
+    """Find objects near a place, at about a size: a scan of a part of the frame on some of its levels.
+
+    Parameters
+    ----------
+    detector : KeypointDetector
+        With an object model.
+    image : ndarray of shape (H, W, 3), uint8
+    place : Place
+    threshold : float, optional
+        Lowest log-odds; the model's by default.
+
+    Returns
+    -------
+    Objects or None
+        In pixels of the frame, best first. None if there is no telling, as the place is too near to the
+        edge of the frame or too small.
+    """
+    image = check_rgb(image)
+    x0, y0, x1, y1 = _part(place, image.shape)
+    if x1 <= x0 or y1 <= y0:
+        return None
+    part = np.ascontiguousarray(image[y0:y1, x0:x1])
+    # the largest level on which the object is as large as any that the classifiers are trained for
+    largest = detector.object_px / place.size * 2 ** (detector.octaves / 2 + LOOK_OCTAVES)
+    levels = gaussian_pyramid(
+        part,
+        scales_per_octave=detector.pyramid.scales_per_octave,
+        max_scale=float(np.clip(largest, 1e-3, detector.pyramid.max_scale)),
+    )
+    if not levels:
+        return None
+    found = detector.detect_objects_levels(levels, threshold=threshold)
+    return moved(found, np.array([x0, y0], dtype=np.float64))
+
+
+def _part(place: Place, shape: Sequence[int]) -> tuple[int, int, int, int]:
+    """x0, y0, x1, y1, the ends outside, of the part of the frame that is looked at."""
+    low, high = place.box[:2], place.box[2:]
+    room = WINDOW_REACH * max(float((high - low).max()), place.size)
+    x0, y0 = np.floor(np.maximum(low - room, 0)).astype(int)
+    x1, y1 = np.ceil(np.minimum(high + room + 1, [shape[1], shape[0]])).astype(int)
+    return int(x0), int(y0), int(x1), int(y1)
+
+
+def moved(objects: Objects, by: np.ndarray) -> Objects:
+    """Return objects with all their places moved by x, y."""
+    values = {field.name: getattr(objects, field.name) for field in fields(objects)}
+    values["points"] = objects.points + by
+    values["boxes"] = objects.boxes + np.concatenate([by, by])
+    return Objects(**values)
+
+
+def joined(parts: Sequence[Objects]) -> Objects:
+    """Return all objects of several sets, best first."""
+    values = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(Objects)[1:]
+    }
+    every = Objects(parts[0].names, **values)
+    return every[np.argsort(-every.scores, kind="stable")]
