@@ -76,7 +76,7 @@ class AnnealingResult:
     ----------
     kept : ndarray of shape (n_kept,), int64
         The selected features, ascending.
-    beta : ndarray of shape (n_outputs, n_kept, block_size), float64
+    beta : ndarray of shape (n_outputs, n_kept, n_coefficients), float64
     intercept : ndarray of shape (n_outputs,), float64
     ranking : ndarray of shape (n_features,), int64
         1 for the selected features, then 2, 3, ... for the others, those that left last first.
@@ -235,7 +235,7 @@ class Annealer:
         self.callback = callback
         self.steps = StepLength(design, loss, penalty, learning_rate)
         self.survivors = Survivors(design.n_features, groups, always_keep)
-        self.beta = np.zeros((loss.n_outputs, design.n_features, design.block_size))
+        self.beta = np.zeros((loss.n_outputs, design.n_features, design.n_coefficients))
         self.velocity = np.zeros_like(self.beta)
         self.intercept = loss.initial_intercept()
         self.intercept_velocity = np.zeros_like(self.intercept)
@@ -365,11 +365,11 @@ class Annealer:
 @njit(cache=True)
 def _norms(beta):
     """Norm of each feature's coefficients over outputs and block, shape (n_features,)."""
-    n_outputs, n_features, block_size = beta.shape
+    n_outputs, n_features, n_coefficients = beta.shape
     norms = np.zeros(n_features)
     for o in range(n_outputs):
         for j in range(n_features):
-            for k in range(block_size):
+            for k in range(n_coefficients):
                 norms[j] += beta[o, j, k] ** 2
     return np.sqrt(norms)
 

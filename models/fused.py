@@ -54,7 +54,7 @@ def fused_pass(
     assert isinstance(design, DenseDesign)
     assert isinstance(loss, PointwiseLoss)
     bounds = np.array([batches[0][0], *(stop for _, stop in batches)])
-    data = design.columns.values, design.columns.rows
+    data = design.columns.values, design.columns.kept
     return _fused_pass(data, (loss.kind, loss.h, loss.target, loss.weight), bounds, state, good, rule)
 
 

@@ -2,7 +2,7 @@
 
 Every penalty knows its value, its gradient and a bound on its curvature (the largest eigenvalue of
 its Hessian), which the automatic step takes into account. `beta` has shape (n_outputs, n_features,
-block_size) everywhere; neighbours along the last axis are neighbouring knots of one response
+n_coefficients) everywhere; neighbours along the last axis are neighbouring knots of one response
 function.
 """
 

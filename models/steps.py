@@ -35,7 +35,7 @@ class StepLength:
         self.penalty_curvature = 0.0 if penalty is None else penalty.curvature
         self.learning_rate = learning_rate
         self.rows = loss.splits(PROBE_ROWS)[0]
-        shape = (loss.n_outputs, design.n_features, design.block_size)
+        shape = (loss.n_outputs, design.n_features, design.n_coefficients)
         # A fixed start that is not orthogonal to a common direction, nor to an alternating one.
         self.vector = np.cos(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape) + 1.0
         self.damping = 1.0

@@ -9,10 +9,11 @@ paper is never built. The basis is centred, see `knots.py`.
 import numpy as np
 from numba import njit
 
-from ...features.codes import N_CODES
+from ...features.codes import CODE_MAX, N_CODES
 from ...features.threads import share
+from ..additive import PiecewiseModel
 from ..knots import code_positions, fill_table
-from .design import TASK_VISITS, FeatureRows, ResidentDesign
+from .design import TASK_VISITS, KeptColumns, ResidentDesign
 
 # Rows that share one table: enough to pay for building it; their sums stay in the cache.
 LEAST_TABLE_ROWS, MOST_TABLE_ROWS = 512, 4096
@@ -49,11 +50,16 @@ class BinnedDesign(ResidentDesign):
     """
 
     def __init__(self, codes: np.ndarray, n_bins: int, means: np.ndarray | None = None) -> None:
-        self._codes = FeatureRows(codes)
+        self._codes = KeptColumns(codes)
         self.n_features, self.n_rows = codes.shape
-        self.block_size = n_bins + 1
+        self.n_coefficients = n_bins + 1
         self._first_codes, self._position = code_positions(n_bins)
         self.means = knot_means(codes, n_bins) if means is None else means
+
+    def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> PiecewiseModel:
+        """Return a model of the codes themselves."""
+        low, high = np.zeros(len(kept)), np.full(len(kept), float(CODE_MAX))
+        return PiecewiseModel.from_basis(kept, low, high, beta, self.means, intercept.copy())
 
     def keep(self, indices: np.ndarray) -> None:
         self._codes.keep(indices)
@@ -63,7 +69,7 @@ class BinnedDesign(ResidentDesign):
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
         base = intercept - np.einsum("ojk,jk->o", beta, self.means)
-        data = self._codes.values, self._codes.rows, self._first_codes, self._position
+        data = self._codes.values, self._codes.kept, self._first_codes, self._position
         share(
             stop - start,
             lambda first, last: _response(*data, beta, base, start + first, out[:, first:last]),
@@ -72,8 +78,8 @@ class BinnedDesign(ResidentDesign):
         return out
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
-        out = np.empty((len(residual), self.n_features, self.block_size))
-        data = self._codes.values, self._codes.rows, self._first_codes, self._position
+        out = np.empty((len(residual), self.n_features, self.n_coefficients))
+        data = self._codes.values, self._codes.kept, self._first_codes, self._position
         for of_one, out_of_one in zip(residual, out, strict=True):
             task = (*data, of_one, np.flatnonzero(of_one), start)
             share(
@@ -86,35 +92,35 @@ class BinnedDesign(ResidentDesign):
 
 
 @njit(cache=True)
-def _respond_rows(codes, rows, first_codes, position, beta, start, out):
+def _respond_rows(codes, kept, first_codes, position, beta, start, out):
     """out += responses of all features, one table lookup each, four features a sweep."""
     n = len(out)
-    m = len(rows)
+    m = len(kept)
     tables = np.empty((4, N_CODES))
     quads = m - m % 4
     for j in range(0, quads, 4):
         for q in range(4):
             fill_table(first_codes, position, beta[j + q], tables[q])
-        a = codes[rows[j]][start : start + n]
-        b = codes[rows[j + 1]][start : start + n]
-        c = codes[rows[j + 2]][start : start + n]
-        d = codes[rows[j + 3]][start : start + n]
+        a = codes[kept[j]][start : start + n]
+        b = codes[kept[j + 1]][start : start + n]
+        c = codes[kept[j + 2]][start : start + n]
+        d = codes[kept[j + 3]][start : start + n]
         for i in range(n):
             out[i] += (tables[0, a[i]] + tables[1, b[i]]) + (tables[2, c[i]] + tables[3, d[i]])
     for j in range(quads, m):
         fill_table(first_codes, position, beta[j], tables[0])
-        a = codes[rows[j]][start : start + n]
+        a = codes[kept[j]][start : start + n]
         for i in range(n):
             out[i] += tables[0, a[i]]
 
 
 @njit(cache=True, nogil=True)
-def _response(codes, rows, first_codes, position, beta, base, start, out):
+def _response(codes, kept, first_codes, position, beta, base, start, out):
     for o in range(out.shape[0]):
         out[o] = base[o]
         for first in range(0, out.shape[1], MOST_TABLE_ROWS):
             chunk = out[o][first : first + MOST_TABLE_ROWS]
-            _respond_rows(codes, rows, first_codes, position, beta[o], start + first, chunk)
+            _respond_rows(codes, kept, first_codes, position, beta[o], start + first, chunk)
 
 
 @njit(cache=True)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from ...features.threads import share
-from .design import CHUNK_ROWS, REASSOCIATE, TASK_VISITS, FeatureRows, ResidentDesign
+from .design import CHUNK_ROWS, REASSOCIATE, TASK_VISITS, KeptColumns, ResidentDesign
 
 
 class DenseDesign(ResidentDesign):
@@ -16,10 +16,10 @@ class DenseDesign(ResidentDesign):
         Feature-major: one contiguous row per feature. Read, never written.
     """
 
-    block_size = 1
+    n_coefficients = 1
 
     def __init__(self, columns: np.ndarray) -> None:
-        self.columns = FeatureRows(columns)
+        self.columns = KeptColumns(columns)
         self.n_features, self.n_rows = columns.shape
 
     def keep(self, indices: np.ndarray) -> None:
@@ -28,7 +28,7 @@ class DenseDesign(ResidentDesign):
 
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
-        data = self.columns.values, self.columns.rows
+        data = self.columns.values, self.columns.kept
         share(
             len(beta) * -(-(stop - start) // CHUNK_ROWS),
             lambda first, last: dense_response(*data, beta, intercept, start, first, last, out),
@@ -38,7 +38,7 @@ class DenseDesign(ResidentDesign):
 
     def gradient(self, residual: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(residual), self.n_features, 1))
-        data = self.columns.values, self.columns.rows
+        data = self.columns.values, self.columns.kept
         share(
             self.n_features,
             lambda first, last: dense_gradient(*data, residual, start, first, last, out),
@@ -48,35 +48,35 @@ class DenseDesign(ResidentDesign):
 
 
 @njit(cache=True, fastmath=REASSOCIATE)
-def _respond_chunk(columns, rows, beta, start, out):
+def _respond_chunk(columns, kept, beta, start, out):
     """out += sum_j beta_j * column_j, four features a sweep so that `out` is loaded once for four."""
     n = len(out)
-    m = len(rows)
+    m = len(kept)
     quads = m - m % 4
     for j in range(0, quads, 4):
         a, b, c, d = beta[j, 0], beta[j + 1, 0], beta[j + 2, 0], beta[j + 3, 0]
-        p = columns[rows[j]][start : start + n]
-        q = columns[rows[j + 1]][start : start + n]
-        r = columns[rows[j + 2]][start : start + n]
-        s = columns[rows[j + 3]][start : start + n]
+        p = columns[kept[j]][start : start + n]
+        q = columns[kept[j + 1]][start : start + n]
+        r = columns[kept[j + 2]][start : start + n]
+        s = columns[kept[j + 3]][start : start + n]
         for i in range(n):
             out[i] += a * p[i] + b * q[i] + c * r[i] + d * s[i]
     for j in range(quads, m):
         a = beta[j, 0]
-        p = columns[rows[j]][start : start + n]
+        p = columns[kept[j]][start : start + n]
         for i in range(n):
             out[i] += a * p[i]
 
 
 @njit(cache=True, nogil=True)
-def dense_response(columns, rows, beta, intercept, start, first_chunk, last_chunk, out):
+def dense_response(columns, kept, beta, intercept, start, first_chunk, last_chunk, out):
     """Fill some chunks of `out`, which are counted through one output after another."""
     n_chunks = (out.shape[1] + CHUNK_ROWS - 1) // CHUNK_ROWS
     for number in range(first_chunk, last_chunk):
         o, first = number // n_chunks, number % n_chunks * CHUNK_ROWS
         chunk = out[o][first : first + CHUNK_ROWS]
         chunk[:] = intercept[o]
-        _respond_chunk(columns, rows, beta[o], start + first, chunk)
+        _respond_chunk(columns, kept, beta[o], start + first, chunk)
 
 
 @njit(cache=True, fastmath=REASSOCIATE)
@@ -88,9 +88,9 @@ def _dot(column, residual):
 
 
 @njit(cache=True, nogil=True)
-def dense_gradient(columns, rows, residual, start, first_feature, last_feature, out):
+def dense_gradient(columns, kept, residual, start, first_feature, last_feature, out):
     n = residual.shape[1]
     for j in range(first_feature, last_feature):
-        column = columns[rows[j]][start : start + n]
+        column = columns[kept[j]][start : start + n]
         for o in range(out.shape[0]):
             out[o, j, 0] = _dot(column, residual[o])

@@ -1,24 +1,30 @@
 """What the annealing loop asks of the data, whatever its layout.
 
-A *design* holds n_rows samples of n_features features, each feature a block of `block_size`
-coefficients. It hands out *blocks* of consecutive rows, which can compute responses and gradients,
-and it forgets features when told to. Shapes and dtypes, the same everywhere:
+A *design* holds n_rows samples of n_features features, each with `n_coefficients` coefficients. It
+computes a loss and its gradient over a range of rows, most often from a *block* of these rows, and it
+forgets features when told to. Shapes and dtypes, the same everywhere:
 
-- beta: (n_outputs, n_features, block_size), float64, features in the order that the design keeps them;
+- beta: (n_outputs, n_features, n_coefficients), float64, features in the order that the design keeps them;
 - intercept: (n_outputs,), float64;
 - response, residual: (n_outputs, rows of the block), float64.
 
 A *resident* design has its numbers in memory and is its own source of blocks; a design that reads or
-computes its numbers on demand makes a resident block when asked for one (see `blocks.py`).
+computes its numbers on demand makes a resident block when asked for one (see `streamed.py`).
 
 All kernels give results that do not depend on the number of threads: every output element is summed
 by one thread, in one order.
 """
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numba import njit
+
+from ..additive import AdditiveModel, LinearModel
+
+if TYPE_CHECKING:
+    from ..losses import Loss
 
 # Rows of a response that one thread sums at a time: 4 kB of float64 stay in the first-level cache.
 CHUNK_ROWS = 512
@@ -36,33 +42,88 @@ class Block(Protocol):
         ...
 
     def gradient(self, residual: np.ndarray) -> np.ndarray:
-        """Return sum over rows of residual times basis, shape (n_outputs, n_features, block_size)."""
+        """Return sum over rows of residual times basis, shape (n_outputs, n_features, n_coefficients)."""
         ...
 
 
 class Design(ABC):
     """Samples by features, of which ever fewer are kept.
 
+    A design has `block`, from which all else follows; or, where its rows are in other processes or on a
+    device, it has `value`, `value_and_gradient` and `hessian_product` of its own, which return sums over
+    the rows and never the rows' responses.
+
     Attributes
     ----------
     n_rows : int
     n_features : int
         Features still kept.
-    block_size : int
-        Coefficients per feature.
+    n_coefficients : int
+        Coefficients per feature: 1 for linear responses, B + 1 for piecewise linear ones.
     """
 
     n_rows: int
     n_features: int
-    block_size: int = 1
+    n_coefficients: int = 1
 
-    @abstractmethod
     def block(self, start: int, stop: int) -> Block:
         """Return the rows [start, stop) as a block that is valid until the next `keep`."""
+        raise NotImplementedError(f"{type(self).__name__} hands out no blocks")
 
     @abstractmethod
     def keep(self, indices: np.ndarray) -> None:
         """Forget all features but those at the ascending positions `indices` (int64)."""
+
+    def value(self, loss: "Loss", beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> float:
+        """Return the mean loss of the rows [start, stop)."""
+        return loss.value(self.block(start, stop).response(beta, intercept), start, stop)
+
+    def value_and_gradient(
+        self, loss: "Loss", beta: np.ndarray, intercept: np.ndarray, start: int, stop: int
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the mean loss of the rows [start, stop) and its gradient.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (n_outputs, n_features, n_coefficients), float64
+        intercept_gradient : ndarray of shape (n_outputs,), float64
+        """
+        block = self.block(start, stop)
+        response = block.response(beta, intercept)
+        residual = loss.derivative(response, start, stop)
+        return loss.value(response, start, stop), block.gradient(residual), row_sums(residual)
+
+    def hessian_product(
+        self, loss: "Loss", beta: np.ndarray, intercept: np.ndarray, start: int, stop: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Apply the loss's bound on the Hessian, over the rows [start, stop), to a direction.
+
+        Parameters
+        ----------
+        beta, intercept
+            The direction, shaped like coefficients and intercept.
+
+        Returns
+        -------
+        Two arrays of these shapes.
+        """
+        block = self.block(start, stop)
+        bent = loss.curvature(block.response(beta, intercept), start, stop)
+        return block.gradient(bent), bent.sum(axis=1)
+
+    def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> AdditiveModel:
+        """Return the model of these coefficients, in the units of the design's columns.
+
+        Parameters
+        ----------
+        kept : ndarray of shape (n_features,), int64
+            What the features still kept are called in the model.
+        beta, intercept
+        """
+        if self.n_coefficients != 1:
+            raise NotImplementedError(f"{type(self).__name__} does not say what its coefficients mean")
+        return LinearModel(kept, beta[:, :, 0], intercept.copy())
 
 
 class RowRange:
@@ -95,20 +156,35 @@ class ResidentDesign(Design):
         """Return the gradient of the rows [start, stop), given their residuals."""
 
 
-class FeatureRows:
-    """A feature-major array (M, N) whose kept rows shrink.
+class KeptColumns:
+    """A feature-major array (M, N) of whose columns, contiguous here, ever fewer are kept.
 
-    Dropping a feature only shortens the list of kept rows, so that a keep step moves no data; the
-    array itself is compacted once three quarters are unused, which copies at most M * N / 3 values in
-    total.
+    Dropping a feature only shortens the list of those kept, so that a keep step moves no data; the array
+    itself is compacted once three quarters are unused, which copies at most M * N / 3 values in total.
+
+    Attributes
+    ----------
+    values : ndarray of shape (M, N)
+    kept : ndarray of shape (n_features,), int64
+        Where the features still kept are among the M.
     """
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
-        self.rows = np.arange(len(values))
+        self.kept = np.arange(len(values))
 
     def keep(self, indices: np.ndarray) -> None:
-        self.rows = self.rows[indices]
-        if 4 * len(self.rows) <= len(self.values):
-            self.values = self.values[self.rows]
-            self.rows = np.arange(len(self.rows))
+        self.kept = self.kept[indices]
+        if 4 * len(self.kept) <= len(self.values):
+            self.values = self.values[self.kept]
+            self.kept = np.arange(len(self.kept))
+
+
+@njit(cache=True)
+def row_sums(residual):
+    """Return the sum of each output's residuals, one after another."""
+    sums = np.zeros(len(residual))
+    for o in range(len(residual)):
+        for i in range(residual.shape[1]):
+            sums[o] += residual[o, i]
+    return sums

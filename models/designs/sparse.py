@@ -20,7 +20,7 @@ class SparseDesign(ResidentDesign):
         Copied into CSR form. Values should be scaled, not centred: centring would fill the matrix.
     """
 
-    block_size = 1
+    n_coefficients = 1
 
     def __init__(self, matrix) -> None:
         matrix = sparse.csr_array(matrix, copy=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...features.errors import DataError
+from ..additive import LinearModel
 from .dense import DenseDesign
 from .design import Block, Design, ResidentDesign
 
@@ -95,7 +96,7 @@ class StreamedBlock:
         return np.concatenate(parts, axis=1)
 
     def gradient(self, residual: np.ndarray) -> np.ndarray:
-        total = np.zeros((len(residual), self.design.n_features, self.design.block_size))
+        total = np.zeros((len(residual), self.design.n_features, self.design.n_coefficients))
         for first, last in self.ranges:
             part = np.ascontiguousarray(residual[:, first - self.start : last - self.start])
             total += self.design.block(first, last).gradient(part)
@@ -120,7 +121,7 @@ class BlockDesign(OnDemandDesign):
         See `OnDemandDesign`.
     """
 
-    block_size = 1
+    n_coefficients = 1
 
     def __init__(
         self,
@@ -143,6 +144,10 @@ class BlockDesign(OnDemandDesign):
     def read_values(self, start: int, stop: int) -> np.ndarray:
         rows = _read_block(self._read, start, stop, self._columns)
         return ((rows.T - self._center[:, None]) / self._scale[:, None]).astype(self.dtype, order="C")
+
+    def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> LinearModel:
+        """Return a model of the numbers as they are read, before they are centred and scaled."""
+        return LinearModel.from_standardised(kept, beta[:, :, 0], intercept, self._center, self._scale)
 
     def restrict(self, indices: np.ndarray) -> None:
         self._columns = self._columns[indices]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...features.patches import check_patches
 from ...features.pool import WindowPool
+from ..additive import PiecewiseModel
 from .binned import BinnedDesign, knot_means
 from .streamed import DEFAULT_BUDGET_BYTES, OnDemandDesign
 
@@ -64,12 +65,17 @@ class WindowsDesign(OnDemandDesign):
             low, high = lowest if low is None else low, highest if high is None else high
         self.low, self.high = low, high
         self.n_bins = n_bins
-        self.block_size = n_bins + 1
+        self.n_coefficients = n_bins + 1
         self.means = knot_means(pool.codes(_spread(self.patches, MEAN_ROWS), low, high), n_bins)
         self.keep(np.arange(len(pool)))
 
     def read_values(self, start: int, stop: int) -> np.ndarray:
         return self.pool.codes(self.patches[start:stop], self.low, self.high)
+
+    def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> PiecewiseModel:
+        """Return a model of the features' own values."""
+        low, high = (ends.astype(np.float64) for ends in (self.low, self.high))
+        return PiecewiseModel.from_basis(kept, low, high, beta, self.means, intercept.copy())
 
     def restrict(self, indices: np.ndarray) -> None:
         self.pool = self.pool[indices]

@@ -74,7 +74,7 @@ def visit_table(n_features, n_rows):
     rng = np.random.default_rng(1)
     residual = rng.standard_normal((1, n_rows))
     for name, design, visits, values in designs(n_features, n_rows):
-        beta = rng.standard_normal((1, n_features, design.block_size))
+        beta = rng.standard_normal((1, n_features, design.n_coefficients))
         block = design.block(0, n_rows)
         for threads in (1, 2):
             set_num_threads(threads)

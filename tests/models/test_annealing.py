@@ -41,7 +41,7 @@ DERIVATIVES = {
 def naive_anneal(
     A, derivative, sizes, rate, *, intercept=0.0, momentum=0.0, batches=None, score=None, rho=None
 ):
-    """Algorithm 1 on an explicit matrix of shape (n_rows, n_features, block_size), in the paper's order.
+    """Algorithm 1 on an explicit matrix of shape (n_rows, n_features, n_coefficients), in the paper's order.
 
     `derivative(f, start, stop)` gives dL / df for a batch's mean loss, `score` a block's rank, `rho` a
     penalty's gradient. Momentum is Nesterov's in the textbook form: the gradient is taken, and the

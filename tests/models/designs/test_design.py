@@ -13,7 +13,8 @@ from annealed.models.designs import (
     dense,
 )
 from annealed.models.designs import sparse as sparse_module
-from annealed.models.designs.design import FeatureRows
+from annealed.models.designs.design import KeptColumns
+from annealed.models.losses import Logistic
 
 N_ROWS, N_FEATURES, N_BINS = 40, 11, 3
 
@@ -56,7 +57,7 @@ def naive_basis(codes, n_bins):
 
 
 def explicit(name, X):
-    """The matrix that a design stands for, shape (n_rows, n_features, block_size)."""
+    """The matrix that a design stands for, shape (n_rows, n_features, n_coefficients)."""
     return naive_basis(make_codes(X), N_BINS) if name == "binned" else X[:, :, None]
 
 
@@ -69,7 +70,7 @@ def kernels(request, monkeypatch):
 
 
 def check_against(matrix, design, rng, n_outputs, start, stop):
-    n, p = design.n_features, design.block_size
+    n, p = design.n_features, design.n_coefficients
     beta, intercept = rng.standard_normal((n_outputs, n, p)), rng.standard_normal(n_outputs)
     residual = rng.standard_normal((n_outputs, stop - start))
     block = design.block(start, stop)
@@ -127,7 +128,7 @@ def test_threads_change_no_bit(rng, name, with_threads):
     """Large enough to be shared out, in several chunks of rows and an odd number of features."""
     X = make_table(rng, 60_001, 19)
     design = DESIGNS[name](X)
-    beta, intercept = rng.standard_normal((2, 19, design.block_size)), rng.standard_normal(2)
+    beta, intercept = rng.standard_normal((2, 19, design.n_coefficients)), rng.standard_normal(2)
     residual = rng.standard_normal((2, 60_001))
     block = design.block(0, 60_001)
     for compute in (lambda: block.response(beta, intercept), lambda: block.gradient(residual)):
@@ -150,12 +151,47 @@ def test_shared_out_or_not_agrees_bit_for_bit(rng, name, monkeypatch):
         np.testing.assert_array_equal(serial, parallel)
 
 
-def test_feature_rows_keep_without_copying_until_most_are_gone(rng):
+def test_columns_leave_without_copying_until_most_are_gone(rng):
     values = rng.standard_normal((16, 3))
-    rows = FeatureRows(values)
-    rows.keep(np.arange(1, 16, 2))
-    assert rows.values is values
-    np.testing.assert_array_equal(rows.values[rows.rows], values[1::2])
-    rows.keep(np.array([0, 2, 3, 5]))  # 1, 5, 7 and 11: a quarter is left
-    assert len(rows.values) == 4
-    np.testing.assert_array_equal(rows.values[rows.rows], values[[1, 5, 7, 11]])
+    columns = KeptColumns(values)
+    columns.keep(np.arange(1, 16, 2))
+    assert columns.values is values
+    np.testing.assert_array_equal(columns.values[columns.kept], values[1::2])
+    columns.keep(np.array([0, 2, 3, 5]))  # 1, 5, 7 and 11: a quarter is left
+    assert len(columns.values) == 4
+    np.testing.assert_array_equal(columns.values[columns.kept], values[[1, 5, 7, 11]])
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_value_gradient_and_hessian_are_those_of_the_matrix(rng, name):
+    X = make_table(rng, N_ROWS, N_FEATURES)
+    matrix, design = explicit(name, X), DESIGNS[name](X)
+    loss = Logistic(rng.choice([-1.0, 1.0], (2, N_ROWS)), rng.uniform(0.5, 2, N_ROWS))
+    beta = rng.standard_normal((2, N_FEATURES, design.n_coefficients))
+    intercept = rng.standard_normal(2)
+    for start, stop in ((0, N_ROWS), (3, 9)):
+        rows = matrix[start:stop]
+        response = np.einsum("ijk,ojk->oi", rows, beta) + intercept[:, None]
+        residual = loss.derivative(response, start, stop)
+        value, gradient, of_intercept = design.value_and_gradient(loss, beta, intercept, start, stop)
+        tolerance = {"rtol": 1e-4, "atol": 1e-5}  # of float32
+        np.testing.assert_allclose(value, loss.value(response, start, stop), **tolerance)
+        assert design.value(loss, beta, intercept, start, stop) == pytest.approx(value, rel=1e-9)
+        np.testing.assert_allclose(gradient, np.einsum("oi,ijk->ojk", residual, rows), **tolerance)
+        np.testing.assert_allclose(of_intercept, residual.sum(axis=1), **tolerance)
+        bent = loss.curvature(response, start, stop)
+        product, of_intercept = design.hessian_product(loss, beta, intercept, start, stop)
+        np.testing.assert_allclose(product, np.einsum("oi,ijk->ojk", bent, rows), **tolerance)
+        np.testing.assert_allclose(of_intercept, bent.sum(axis=1), **tolerance)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_models_respond_as_their_design(rng, name):
+    X = make_table(rng, N_ROWS, N_FEATURES)
+    design, kept = DESIGNS[name](X), np.array([1, 2, 4])
+    design.keep(kept)
+    beta, intercept = rng.standard_normal((2, 3, design.n_coefficients)), rng.standard_normal(2)
+    model = design.to_model(kept, beta, intercept)
+    table = make_codes(X).T if name == "binned" else X
+    expected = design.block(0, N_ROWS).response(beta, intercept)
+    np.testing.assert_allclose(model.respond(table).T, expected, rtol=1e-5, atol=1e-5)

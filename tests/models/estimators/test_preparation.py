@@ -33,7 +33,7 @@ def all_kept(rng, design):
     """A result that keeps two features in three, with random coefficients for two outputs."""
     kept = np.flatnonzero(np.arange(design.n_features) % 3)
     design.keep(kept)
-    beta = rng.standard_normal((2, len(kept), design.block_size))
+    beta = rng.standard_normal((2, len(kept), design.n_coefficients))
     return AnnealingResult(kept, beta, rng.standard_normal(2), np.ones(design.n_features, int), Trace())
 
 
