@@ -14,6 +14,7 @@ _HOME = {
     "FSARegressor": "models",
     "FSARegressorCV": "models",
     "load_model": "models",
+    "open_rows": "datasets.rows",
 }
 
 __all__ = sorted(["__version__", *_HOME])
