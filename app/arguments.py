@@ -9,7 +9,8 @@ import typer
 from ..features.errors import DataError, ParameterError
 
 PHOTOS_HELP = (
-    "Annotated photos: a folder with keypoints.csv, or any annotation that `annealed convert` reads."
+    "Annotated photos: a folder with keypoints.csv, a DeepLabCut project, or any annotation that "
+    "`annealed convert` reads."
 )
 
 RULES = "auto", "size", "box"

@@ -36,8 +36,11 @@ class LossName(StrEnum):
 
 def command(
     data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
-    keypoint: Annotated[str, typer.Option(help="Keypoint to detect, or several with commas between them.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
+    keypoint: Annotated[
+        str | None,
+        typer.Option(help="Keypoint to detect, or several with commas between them; all by default."),
+    ] = None,
     k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, or 300 with fast.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Rounds of mining; 10, or 4 with fast.")] = None,
     loss: Annotated[LossName, typer.Option(help="Loss.")] = LossName.lorenz,
@@ -87,7 +90,7 @@ def command(
     from ..status import ExitStatus, exit_with
 
     _check_writable(out)
-    names = keypoint_names(keypoint)
+    names = None if keypoint is None else keypoint_names(keypoint)
     changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar}
     config = replace(
         _config(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
@@ -96,7 +99,7 @@ def command(
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = sized(photos, scale_by)
-    columns = {name: photos.keypoint_index(name) for name in names}
+    columns = {name: photos.keypoint_index(name) for name in names or photos.keypoint_names}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
     with Bars() as bars:
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from ...features.errors import DataError, ParameterError
 from .aflw import read_aflw, read_aflw_mat
 from .coco import format_coco, read_coco
-from .deeplabcut import read_deeplabcut
+from .deeplabcut import CONFIG_FILE, is_project, read_deeplabcut
 from .imglab_cvat import read_cvat, read_imglab
 from .keypoint_csv import KEYPOINTS_FILE, load_keypoints, write_keypoints
 from .photo_set import PhotoSet
@@ -55,6 +55,8 @@ def format_of(path: Path) -> str:
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
     ending = path.suffix.lower()
+    if path.name == CONFIG_FILE or ending in (".h5", ".hdf5"):
+        return "deeplabcut"
     if ending in (".sqlite", ".db", ".sqlite3"):
         return "aflw"
     if ending == ".json":
@@ -71,11 +73,14 @@ def format_of(path: Path) -> str:
 def _format_of_folder(folder: Path) -> str:
     if (folder / KEYPOINTS_FILE).is_file():
         return "csv"
+    if is_project(folder):
+        return "deeplabcut"
     for pattern, form in (("*.pts", "pts"), ("*.mat", "aflw-mat")):
         if next(folder.glob(pattern), None) is not None:
             return form
     raise DataError(
-        f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, .pts or .mat files"
+        f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, a DeepLabCut "
+        "project, .pts or .mat files"
     )
 
 

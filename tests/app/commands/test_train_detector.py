@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 
+from annealed.datasets.photos.annotation_formats import read_annotations
 from annealed.models.keypoints.training import trainer as training
 from annealed.models.model_files import load_model
 
@@ -161,3 +162,21 @@ def test_train_detector_unknown_loss(train, photo_folder):
     result = train(photo_folder, "--loss", "hinge")
     assert result.exit_code == 2
     assert "lorenz" in result.stderr
+
+
+def test_a_project_is_trained_as_it_is_for_all_keypoints(annealed, tmp_path, photo_folder, quick):
+    project = tmp_path / "mice"
+    video = project / "labeled-data" / "clip"
+    shutil.copytree(photo_folder / "images", video)
+    photos = read_annotations(photo_folder)
+    header = [["scorer", "", ""], ["bodyparts", "", ""], ["coords", "", ""]]
+    for name in photos.keypoint_names[:2]:
+        for coord in "xy":
+            for row, cell in zip(header, ("ada", name, coord), strict=True):
+                row.append(cell)
+    rows = [["labeled-data", "clip", photo.name, *photo.points[0, :2].ravel()] for photo in photos]
+    text = "\n".join(",".join(map(str, row)) for row in header + rows)
+    (video / "CollectedData_ada.csv").write_text(text)
+    result = annealed("train-detector", project, "--out", tmp_path / "mouse.safetensors", *quick)
+    assert result.exit_code == 0, result.stderr
+    assert load_model(tmp_path / "mouse.safetensors").keypoint_names == photos.keypoint_names[:2]
