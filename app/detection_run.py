@@ -103,8 +103,7 @@ class DetectionRun:
             text = str(error)
             warn(text if str(path) in text else f"{path}: {text}")
             self.n_skipped += n_pictures == 0
-        self._done += self._expected[path]
-        self._show(0, path)
+        self._finish_input(path)
 
     def summary(self) -> str:
         """Return what was found in how many photos and videos, in words."""
@@ -114,6 +113,10 @@ class DetectionRun:
             places.append(f"{self.n_frames} frames of {self.n_videos} videos")
         skipped = f", {self.n_skipped} skipped" if self.n_skipped else ""
         return f"{self.n_found} {what} in {' and '.join(places)}{skipped}"
+
+    def _finish_input(self, path: Path) -> None:
+        self._done += self._expected[path]
+        self._show(0, path)
 
     def _count(self, path: Path, n_pictures: int, n_found: int) -> None:
         """Count the n-th picture of an input, from 1."""

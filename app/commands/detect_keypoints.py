@@ -44,6 +44,19 @@ def command(
         ),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Of a video, use each N-th frame only.")] = 1,
+    objects: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of a video, follow the best N objects from frame to frame; see --track."),
+    ] = None,
+    track: Annotated[
+        bool, typer.Option("--track", help="Follow whatever is found in videos from frame to frame.")
+    ] = False,
+    raw_tracks: Annotated[
+        bool, typer.Option("--raw-tracks", help="Leave trajectories as found: not smoothed, gaps open.")
+    ] = False,
+    max_gap: Annotated[
+        int, typer.Option(min=0, help="Frames without an object, in a row, that are filled in.")
+    ] = 15,
 ) -> None:
     """Find objects and their keypoints (faces, with the model that ships); print or draw them.
 
@@ -53,6 +66,12 @@ def command(
 
     A photo or video that cannot be read is reported and skipped. Videos are read and their detections written
     frame by frame; Ctrl-C ends the files with what was found by then.
+
+    With --objects or --track the objects of a video are linked over time, smoothed, and short gaps filled
+    and marked. Into the folder of --out (by default that of the video's name with '-tracks') go, for each
+    video: the labelled video with trails, the trajectories as tidy CSV (NAME.tracks.csv), as DeepLabCut's
+    CSV and H5 (NAMEDLC_annealed), as COCO keypoints, and a page (NAME.html). With --objects a frame is
+    searched near the last poses only, and as a whole where one is lost.
     """
     from ...features.errors import DataError
     from ..arguments import load_detector
@@ -60,15 +79,22 @@ def command(
     from ..photo_inputs import check_not_replaced, find_inputs, overlay_names
     from ..progress import Bars, warn
     from ..status import ExitStatus, exit_with
+    from ..track_run import TrackOptions, TrackRun
 
     finder = Finder(load_detector(model), threshold, raw)
     paths = find_inputs(inputs)
     names = overlay_names(paths)
+    tracking = TrackOptions(objects, not raw_tracks, max_gap) if track or objects else None
+    if tracking is not None and out is None:
+        out = Path(f"{paths[0].stem}-tracks")
     if out is not None:
         check_not_replaced(paths, [out / name for name in names])
         out.mkdir(parents=True, exist_ok=True)
     with Bars() as bars:
-        run = DetectionRun(finder, paths, every, bars)
+        if tracking is None:
+            run = DetectionRun(finder, paths, every, bars)
+        else:
+            run = TrackRun(finder, paths, every, bars, tracking)
         try:
             with _writer(out, form, finder.detector.keypoint_names) as writer:
                 for path, name in zip(paths, names, strict=True):

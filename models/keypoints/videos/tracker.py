@@ -41,8 +41,8 @@ class FollowedObjects:
         0 to 1.
     scores, sizes : ndarray of shape (n,), float64
         Log-odds, pixels.
-    found : Objects or None
-        The same in full, in the same order; None for a detector of single keypoints.
+    found : Objects or Detections
+        The same in full, in the same order; all single detections for a detector of single keypoints.
     """
 
     numbers: np.ndarray
@@ -50,7 +50,7 @@ class FollowedObjects:
     likelihood: np.ndarray
     scores: np.ndarray
     sizes: np.ndarray
-    found: Objects | None
+    found: Objects | Detections
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -62,7 +62,7 @@ class FollowedObjects:
             self.likelihood[index],
             self.scores[index],
             self.sizes[index],
-            None if self.found is None else self.found[index],
+            self.found[index] if isinstance(self.found, Objects) else self.found,
         )
 
 
@@ -229,12 +229,12 @@ def _of_detections(found: Detections, detector: KeypointDetector) -> FollowedObj
         best = max(best, odds)
         scales.append(float(mine.scale[0]))
     if not scales:
-        return _of_nothing(len(names))
+        return _of_nothing(len(names), found)
     size = float(np.median(scales)) * detector.object_px
-    return FollowedObjects(np.array([-1]), points, likelihood, np.array([best]), np.array([size]), None)
+    return FollowedObjects(np.array([-1]), points, likelihood, np.array([best]), np.array([size]), found)
 
 
-def _of_nothing(n_keypoints: int) -> FollowedObjects:
+def _of_nothing(n_keypoints: int, found: Detections) -> FollowedObjects:
     none = np.empty(0)
     return FollowedObjects(
         np.empty(0, dtype=np.int64),
@@ -242,5 +242,5 @@ def _of_nothing(n_keypoints: int) -> FollowedObjects:
         np.empty((0, n_keypoints)),
         none,
         none,
-        None,
+        found,
     )
