@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from ..detection_run import Finder
     from ..output.detection_files import DetectionWriter
+
+INPUTS_HELP = "Photos, videos, folders of them, or patterns; or the number or address of a camera."
 
 
 class Format(StrEnum):
@@ -22,7 +25,12 @@ class Format(StrEnum):
 
 
 def command(
-    inputs: Annotated[list[str], typer.Argument(help="Photos, videos, folders of them, or patterns.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Photos, videos, folders of them, patterns; or the number or address of a camera."
+        ),
+    ],
     model: Annotated[
         str,
         typer.Option(
@@ -57,6 +65,9 @@ def command(
     max_gap: Annotated[
         int, typer.Option(min=0, help="Frames without an object, in a row, that are filled in.")
     ] = 15,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="End a camera after so long; q or Ctrl-C ends it too.")
+    ] = None,
 ) -> None:
     """Find objects and their keypoints (faces, with the model that ships); print or draw them.
 
@@ -72,7 +83,11 @@ def command(
     video: the labelled video with trails, the trajectories as tidy CSV (NAME.tracks.csv), as DeepLabCut's
     CSV and H5 (NAMEDLC_annealed), as COCO keypoints, and a page (NAME.html). With --objects a frame is
     searched near the last poses only, and as a whole where one is lost.
+
+    A camera (0, 1, ... or rtsp://...) is followed live, with a One-Euro filter: in a window where there is a
+    display, and into --out; frames that come too fast are dropped, none waits, and the latency is shown.
     """
+    from ...datasets.cameras import is_camera
     from ...features.errors import DataError
     from ..arguments import load_detector
     from ..detection_run import DetectionRun, Finder
@@ -82,6 +97,9 @@ def command(
     from ..track_run import TrackOptions, TrackRun
 
     finder = Finder(load_detector(model), threshold, raw)
+    if any(is_camera(text) and not Path(text).exists() for text in inputs):
+        _follow_camera(inputs, finder, objects, out, seconds)
+        return
     paths = find_inputs(inputs)
     names = overlay_names(paths)
     tracking = TrackOptions(objects, not raw_tracks, max_gap) if track or objects else None
@@ -104,6 +122,22 @@ def command(
         except KeyboardInterrupt:
             raise exit_with(f"interrupted; {run.summary()}", ExitStatus.INTERRUPTED) from None
     warn(run.summary())
+
+
+def _follow_camera(
+    inputs: list[str], finder: "Finder", objects: int | None, out: Path | None, seconds: float | None
+) -> None:
+    """Follow objects live."""
+    from ...features.errors import DataError
+    from ...models.keypoints.videos.tracker import ObjectTracker
+    from ..live_run import run_live
+    from ..photo_inputs import overlay_names
+
+    if len(inputs) > 1:
+        raise DataError(f"a camera is followed alone, got {len(inputs)} inputs")
+    tracker = ObjectTracker(finder.detector, objects, finder.threshold, finder.raw, record=False)
+    (video_name,) = overlay_names([Path("live.mp4")])
+    run_live(tracker, inputs[0], out, video_name, seconds)
 
 
 @contextmanager

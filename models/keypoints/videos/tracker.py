@@ -78,6 +78,8 @@ class ObjectTracker:
         Lowest log-odds of an object, or score of a single keypoint; the model's by default.
     raw : bool
         Follow single keypoints, the best detection of each; for one object only.
+    record : bool
+        Keep what was found for `tracks`; False for what has no end.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class ObjectTracker:
         n_objects: int | None = None,
         threshold: float | None = None,
         raw: bool = False,
+        record: bool = True,
     ) -> None:
         self.detector = detector
         self.single = raw or detector.object_model is None
@@ -106,6 +109,8 @@ class ObjectTracker:
         self.n_scans = 0
         self._linker = Linker(self.n_objects)
         self._since_scan = 0
+        self._record = record
+        self._last_frame: int | None = None
         self._frames: list[int] = []
         self._followed: list[FollowedObjects] = []
 
@@ -118,13 +123,15 @@ class ObjectTracker:
         frame : int
             Its number, larger than the one before.
         """
-        elapsed = frame - self._frames[-1] if self._frames else 1
+        elapsed = 1 if self._last_frame is None else frame - self._last_frame
+        self._last_frame = frame
         followed = self._followed_objects(image, elapsed)
         numbers = self._linker.step(followed.points, followed.sizes, followed.scores, elapsed)
         kept = np.flatnonzero(numbers >= 0)
         result = FollowedObjects(numbers, *_columns(followed))[kept[np.argsort(numbers[kept])]]
-        self._frames.append(frame)
-        self._followed.append(result)
+        if self._record:
+            self._frames.append(frame)
+            self._followed.append(result)
         return result
 
     def tracks(self) -> ObjectTracks:
