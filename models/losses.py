@@ -6,17 +6,31 @@ else about the problem. Responses have shape (n_outputs, n_rows), one contiguous
 
 Everything is a *mean*: over the samples of a batch (with weights of mean one) or over its pairs. A
 batch is a range of rows [start, stop); `splits` says which ranges are allowed.
+
+A loss that is a mean over samples is a subclass of `PointwiseLoss` with two functions of one sample and a
+number; it needs no change anywhere else:
+
+    class SquaredHinge(PointwiseLoss):
+        curvature = 2.0
+
+        @staticmethod
+        def sample_value(y, f):
+            return max(1 - y * f, 0.0) ** 2
+
+        @staticmethod
+        def sample_slope(y, f):
+            return -2 * y * max(1 - y * f, 0.0)
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
 from ..features.errors import DataError, ParameterError
-
-SQUARED, LOGISTIC, HUBER_HINGE, LORENZ = range(4)
+from .loss_kernels import ScalarPair, mean_slopes, mean_value
 
 
 class Loss(ABC):
@@ -25,35 +39,159 @@ class Loss(ABC):
     Attributes
     ----------
     n_rows, n_outputs : int
+    separable : bool
+        Whether the loss of a batch is the sum of those of any parts of it, each divided by the rows of
+        the whole (`n_mean`), so that the parts may be looked at one after another.
     """
 
     n_rows: int
     n_outputs: int
+    separable: bool = False
 
     @abstractmethod
     def splits(self, batch_size: int | None) -> list[tuple[int, int]]:
         """Cut the rows into ranges of about `batch_size` rows (None: one range)."""
 
     @abstractmethod
-    def value(self, response: np.ndarray, start: int, stop: int) -> float:
+    def value(self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None) -> float:
         """Return the mean loss of the rows [start, stop).
 
         Parameters
         ----------
         response : ndarray of shape (n_outputs, stop - start), float64
+        start, stop : int
+        n_mean : int, optional
+            Rows of the batch that these are a part of, where the loss is separable.
         """
 
     @abstractmethod
-    def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
+    def derivative(
+        self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None
+    ) -> np.ndarray:
         """Return d value / d response, of the shape of `response`."""
 
     @abstractmethod
-    def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
+    def hessian_product(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Apply an upper bound of the Hessian in response space to `direction`, shaped as above."""
 
     def initial_intercept(self) -> np.ndarray:
         """Return the intercept to start from, shape (n_outputs,); zero unless a loss knows better."""
         return np.zeros(self.n_outputs)
+
+    def empty_value(self, start: int, stop: int) -> float:
+        """Return the mean loss of the rows [start, stop) without any feature."""
+        response = np.repeat(self.initial_intercept()[:, None], stop - start, axis=1)
+        return self.value(response, start, stop)
+
+
+class PointwiseLoss(Loss):
+    """A loss that is a weighted mean over samples.
+
+    A subclass has two static functions, compiled when the class is made, and `curvature`, the largest
+    value that the second derivative can have. Both functions take the target y and the response f of a
+    sample, then the numbers that `parameters` returns.
+
+    Parameters
+    ----------
+    target : array-like of shape (n_rows,) or (n_outputs, n_rows)
+        Values for a regression, labels -1 and +1 for a classification.
+    sample_weight : array-like of shape (n_rows,), optional
+        Scaled to mean one.
+    """
+
+    separable = True
+    curvature: float
+    pair: ScalarPair
+    is_compiled: bool = False  # whether value and derivative are those of the pair
+    sample_value: Callable[..., float]
+    sample_slope: Callable[..., float]
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        if "sample_value" in vars(cls) or "sample_slope" in vars(cls):
+            cls.pair = ScalarPair(cls.__qualname__, cls.sample_value, cls.sample_slope)
+        of_pair = (cls.value, cls.derivative) == (PointwiseLoss.value, PointwiseLoss.derivative)
+        cls.is_compiled = of_pair and hasattr(cls, "pair")
+
+    def __init__(self, target, sample_weight=None) -> None:
+        self.target = np.ascontiguousarray(np.atleast_2d(np.asarray(target, dtype=np.float64)))
+        self.n_outputs, self.n_rows = self.target.shape
+        if self.n_rows == 0:
+            raise DataError("the loss needs at least one sample, got none")
+        self.weight = _unit_mean_weights(sample_weight, self.n_rows)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """Numbers that the functions of a sample take after target and response."""
+        return ()
+
+    def splits(self, batch_size: int | None) -> list[tuple[int, int]]:
+        n_batches = 1 if batch_size is None else max(1, self.n_rows // batch_size)
+        cuts = [self.n_rows * b // n_batches for b in range(n_batches + 1)]
+        return list(pairwise(cuts))
+
+    def value(self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None) -> float:
+        data = response, self.target, self.weight
+        return mean_value(self.pair, self.parameters, *data, start, n_mean or stop - start)
+
+    def derivative(
+        self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None
+    ) -> np.ndarray:
+        out = np.empty_like(response)
+        data = response, self.target, self.weight
+        mean_slopes(self.pair, self.parameters, *data, start, n_mean or stop - start, out)
+        return out
+
+    def hessian_product(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
+        return direction * (self.weight[start:stop] * (self.curvature / (stop - start)))
+
+
+class SquaredError(PointwiseLoss):
+    """(y - f)^2, equation (4)."""
+
+    curvature = 2.0
+
+    @staticmethod
+    def sample_value(y, f):
+        return (y - f) ** 2
+
+    @staticmethod
+    def sample_slope(y, f):
+        return 2.0 * (f - y)
+
+    def initial_intercept(self) -> np.ndarray:
+        return self.target @ self.weight / self.n_rows
+
+
+class HuberError(PointwiseLoss):
+    """(y - f)^2 up to |y - f| = h, and its tangent beyond, so that a few far targets pull little."""
+
+    curvature = 2.0
+
+    def __init__(self, target, sample_weight=None, h: float = 1.0) -> None:
+        super().__init__(target, sample_weight)
+        self.h = _check_width(h)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.h,)
+
+    @staticmethod
+    def sample_value(y, f, h):
+        gap = abs(y - f)
+        near = min(gap, h)
+        return near * (2.0 * gap - near)
+
+    @staticmethod
+    def sample_slope(y, f, h):
+        return 2.0 * min(max(f - y, -h), h)
+
+    def initial_intercept(self) -> np.ndarray:
+        """Return the weighted medians."""
+        order = np.argsort(self.target, axis=1, kind="stable")
+        below = np.cumsum(self.weight[order], axis=1)
+        middle = (below < 0.5 * below[:, -1:]).sum(axis=1)
+        return self.target[np.arange(self.n_outputs), order[np.arange(self.n_outputs), middle]]
 
 
 @njit(cache=True)
@@ -69,124 +207,45 @@ def _sigmoid(x: float) -> float:
     return (1.0 if x > 0 else e) / (1.0 + e)
 
 
-@njit(cache=True)
-def _pointwise_value(kind: int, h: float, y: float, f: float) -> float:
-    """Loss of one response, equations (4) and (6) to (8)."""
-    if kind == SQUARED:
-        return (y - f) ** 2
-    margin = y * f
-    if kind == LOGISTIC:
-        return _log1p_exp(-margin)
-    if kind == HUBER_HINGE:
-        if margin < 1.0 - h:
-            return 1.0 - margin
-        return max(1.0 + h - margin, 0.0) ** 2 / (4.0 * h)
-    return np.log1p(min(margin - 1.0, 0.0) ** 2)
-
-
-@njit(cache=True)
-def mean_value(kind, h, response, target, weight, start):
-    n_outputs, n = response.shape
-    total = 0.0
-    for o in range(n_outputs):
-        for i in range(n):
-            total += weight[start + i] * _pointwise_value(kind, h, target[o, start + i], response[o, i])
-    return total / n
-
-
-@njit(cache=True)
-def pointwise_derivative(kind, h, response, target, weight, start, out):
-    """Fill `out`; one loop a loss, so that those without a logarithm run in vector lanes."""
-    n_outputs, n = response.shape
-    share = 1.0 / n
-    for o in range(n_outputs):
-        f, d = response[o], out[o]
-        y, w = target[o][start : start + n], weight[start : start + n]
-        if kind == SQUARED:
-            for i in range(n):
-                d[i] = share * w[i] * 2.0 * (f[i] - y[i])
-        elif kind == LOGISTIC:
-            for i in range(n):
-                d[i] = -share * w[i] * y[i] * _sigmoid(-y[i] * f[i])
-        elif kind == HUBER_HINGE:
-            for i in range(n):
-                d[i] = share * w[i] * y[i] * min(max((y[i] * f[i] - 1.0 - h) / (2.0 * h), -1.0), 0.0)
-        else:
-            for i in range(n):
-                gap = min(y[i] * f[i] - 1.0, 0.0)
-                d[i] = share * w[i] * y[i] * 2.0 * gap / (1.0 + gap * gap)
-
-
-class PointwiseLoss(Loss):
-    """A loss that is a weighted mean over samples.
-
-    Parameters
-    ----------
-    target : array-like of shape (n_rows,) or (n_outputs, n_rows)
-        Values for a regression, labels -1 and +1 for a classification.
-    sample_weight : array-like of shape (n_rows,), optional
-        Scaled to mean one.
-    """
-
-    kind: int
-    max_curvature: float
-    h: float = 0.5
-
-    def __init__(self, target, sample_weight=None) -> None:
-        self.target = np.ascontiguousarray(np.atleast_2d(np.asarray(target, dtype=np.float64)))
-        self.n_outputs, self.n_rows = self.target.shape
-        if self.n_rows == 0:
-            raise DataError("the loss needs at least one sample, got none")
-        self.weight = _unit_mean_weights(sample_weight, self.n_rows)
-
-    def splits(self, batch_size: int | None) -> list[tuple[int, int]]:
-        n_batches = 1 if batch_size is None else max(1, self.n_rows // batch_size)
-        cuts = [self.n_rows * b // n_batches for b in range(n_batches + 1)]
-        return list(pairwise(cuts))
-
-    def value(self, response: np.ndarray, start: int, stop: int) -> float:
-        return mean_value(self.kind, self.h, response, self.target, self.weight, start)
-
-    def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
-        out = np.empty_like(response)
-        pointwise_derivative(self.kind, self.h, response, self.target, self.weight, start, out)
-        return out
-
-    def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
-        return direction * (self.weight[start:stop] * (self.max_curvature / (stop - start)))
-
-
-class SquaredError(PointwiseLoss):
-    """(y - f)^2, equation (4)."""
-
-    kind = SQUARED
-    max_curvature = 2.0
-
-    def initial_intercept(self) -> np.ndarray:
-        return self.target @ self.weight / self.n_rows
-
-
 class Logistic(PointwiseLoss):
     """ln(1 + exp(-y f)), equation (6)."""
 
-    kind = LOGISTIC
-    max_curvature = 0.25
+    curvature = 0.25
+
+    @staticmethod
+    def sample_value(y, f):
+        return _log1p_exp(-y * f)
+
+    @staticmethod
+    def sample_slope(y, f):
+        return -y * _sigmoid(-y * f)
 
 
 class HuberHinge(PointwiseLoss):
     """The differentiable hinge, equation (7), quadratic where |1 - y f| <= h."""
 
-    kind = HUBER_HINGE
-
     def __init__(self, target, sample_weight=None, h: float = 0.5) -> None:
-        if not (np.isfinite(h) and h > 0):
-            raise ParameterError(f"h must be a finite number above 0, got {h}")
         super().__init__(target, sample_weight)
-        self.h = float(h)
+        self.h = _check_width(h)
 
     @property
-    def max_curvature(self) -> float:  # type: ignore[override]
+    def parameters(self) -> tuple[float, ...]:
+        return (self.h,)
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]
         return 1 / (2 * self.h)
+
+    @staticmethod
+    def sample_value(y, f, h):
+        margin = y * f
+        if margin < 1.0 - h:
+            return 1.0 - margin
+        return max(1.0 + h - margin, 0.0) ** 2 / (4.0 * h)
+
+    @staticmethod
+    def sample_slope(y, f, h):
+        return y * min(max((y * f - 1.0 - h) / (2.0 * h), -1.0), 0.0)
 
 
 class Lorenz(PointwiseLoss):
@@ -196,8 +255,44 @@ class Lorenz(PointwiseLoss):
     robust to wrong labels.
     """
 
-    kind = LORENZ
-    max_curvature = 2.0
+    curvature = 2.0
+
+    @staticmethod
+    def sample_value(y, f):
+        return np.log1p(min(y * f - 1.0, 0.0) ** 2)
+
+    @staticmethod
+    def sample_slope(y, f):
+        gap = min(y * f - 1.0, 0.0)
+        return 2.0 * y * gap / (1.0 + gap * gap)
+
+
+LOSSES: dict[str, type[PointwiseLoss]] = {
+    "squared": SquaredError,
+    "huber_error": HuberError,
+    "logistic": Logistic,
+    "huber": HuberHinge,
+    "lorenz": Lorenz,
+}
+"""Losses over samples by their names: two for values, three for labels."""
+
+
+def find_loss(loss: str | Callable[..., Loss], names=tuple(LOSSES)) -> Callable[..., Loss]:
+    """Return what makes a loss of targets and weights.
+
+    Parameters
+    ----------
+    loss : str or callable
+        A name, or a class of losses, or anything else that makes a loss of targets and weights, such as
+        ``functools.partial(HuberHinge, h=0.1)``.
+    names : iterable of str
+        Those that make sense for the targets.
+    """
+    if isinstance(loss, str) and loss in names:
+        return LOSSES[loss]
+    if callable(loss):
+        return loss
+    raise ParameterError(f"loss must be one of {', '.join(names)} or a class of losses, got {loss!r}")
 
 
 class PairwiseLogistic(Loss):
@@ -267,15 +362,17 @@ class PairwiseLogistic(Loss):
         first, last = self._pair_range(start, stop)
         return self.pairs[first:last], self.r[first:last], self.weight[first:last]
 
-    def value(self, response: np.ndarray, start: int, stop: int) -> float:
+    def value(self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None) -> float:
         return _mean_pair_value(response[0], *self._pairs_of(start, stop), start)
 
-    def derivative(self, response: np.ndarray, start: int, stop: int) -> np.ndarray:
+    def derivative(
+        self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None
+    ) -> np.ndarray:
         out = np.zeros_like(response)
         _pair_derivative(response[0], *self._pairs_of(start, stop), start, out[0])
         return out
 
-    def curvature(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
+    def hessian_product(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
         product = np.zeros_like(direction)
         pairs, _, weight = self._pairs_of(start, stop)
         _pair_laplacian(direction[0], pairs, weight, start, product[0])
@@ -321,3 +418,9 @@ def _unit_mean_weights(weight, n: int) -> np.ndarray:
     if weight.shape != (n,) or not np.isfinite(weight).all() or weight.min() < 0 or weight.sum() <= 0:
         raise DataError(f"weights must be {n} finite numbers of at least 0 that are not all zero")
     return weight * (n / weight.sum())
+
+
+def _check_width(h: float) -> float:
+    if not (np.isfinite(h) and h > 0):
+        raise ParameterError(f"h must be a finite number above 0, got {h}")
+    return float(h)

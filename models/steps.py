@@ -1,7 +1,6 @@
-"""A gradient step and its length."""
+"""The length of a gradient step."""
 
 import numpy as np
-from numba import njit
 
 from ..features.errors import DataError
 from .designs.design import Design
@@ -27,6 +26,8 @@ class StepLength:
     enough of them have left to be worth it.
     """
 
+    STATE = ("vector", "damping", "estimated_at", "undamped", "last")
+
     def __init__(
         self, design: Design, loss: Loss, penalty: Penalty | None, learning_rate: float | str
     ) -> None:
@@ -40,74 +41,46 @@ class StepLength:
         self.vector = np.cos(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape) + 1.0
         self.damping = 1.0
         self.estimated_at = 0
+        self.undamped = 0.0
         self.last = 0.0
 
     def current(self) -> float:
+        """Return the length of the next steps."""
         if self.learning_rate != "auto":
             self.last = float(self.learning_rate) * self.damping
             return self.last
         if self.estimated_at == 0 or self.design.n_features <= PROBE_SHRINKAGE * self.estimated_at:
             limit = min(max(LEAST_LIMIT, FEATURE_ITERATIONS // self.design.n_features), LARGEST_LIMIT)
             curvature = self._largest_eigenvalue(limit)
-            self.estimated_at = self.design.n_features
             self.undamped = 1 / (curvature + self.penalty_curvature) if curvature > 0 else 1.0
+            self.estimated_at = self.design.n_features
         self.last = self.undamped * self.damping
         return self.last
 
     def halve(self) -> None:
+        """Halve it for good; a DataError after too many times."""
         self.damping /= 2
         if self.damping < 0.5**MAX_HALVINGS:
             raise DataError("training diverges at any step length; are the features scaled?")
 
     def keep(self, indices: np.ndarray) -> None:
+        """Forget all features but those at these positions."""
         self.vector = self.vector[:, indices]
 
     def _largest_eigenvalue(self, max_iter: int) -> float:
-        start, stop = self.rows
-        block = self.design.block(start, stop)
+        hessian = self.design.hessian(self.loss, *self.rows)
         # Centred features and the intercept hardly mix, so each starts with a share of its own.
-        self.vector = self.vector / max(np.linalg.norm(self.vector), np.finfo(float).tiny)
+        vector = self.vector / max(np.linalg.norm(self.vector), np.finfo(float).tiny)
         intercept = np.ones(self.loss.n_outputs)
         eigenvalue = 0.0
         for n_done in range(1, max_iter + 1):
-            norm = np.sqrt(np.sum(self.vector**2) + np.sum(intercept**2))
+            norm = np.sqrt(np.sum(vector**2) + np.sum(intercept**2))
             if not norm > 0:
-                return eigenvalue
-            self.vector = np.ascontiguousarray(self.vector / norm)
-            bent = self.loss.curvature(block.response(self.vector, intercept / norm), start, stop)
-            self.vector = block.gradient(bent)
-            intercept = bent.sum(axis=1)
+                break
+            vector, intercept = hessian(np.ascontiguousarray(vector / norm), intercept / norm)
             before = eigenvalue
-            eigenvalue = float(np.sqrt(np.sum(self.vector**2) + np.sum(intercept**2)))
+            eigenvalue = float(np.sqrt(np.sum(vector**2) + np.sum(intercept**2)))
             if n_done >= MIN_POWER_ITERATIONS and eigenvalue <= SETTLED * before:
                 break
+        self.vector = vector
         return eigenvalue
-
-
-@njit(cache=True)
-def nesterov_step(beta, velocity, gradient, intercept, intercept_velocity, residual, step, momentum):
-    """Move the coefficients and the intercept in place; they hold Nesterov's look-ahead point.
-
-    The gradient of an intercept is the sum of its residuals. Returns how far the gradient moves a
-    coefficient or an intercept at most, relative to the largest coefficient.
-    """
-    largest_push = 0.0
-    largest = 0.0
-    for o in range(beta.shape[0]):
-        for j in range(beta.shape[1]):
-            for k in range(beta.shape[2]):
-                push = step * gradient[o, j, k]
-                velocity[o, j, k] = momentum * velocity[o, j, k] - push
-                beta[o, j, k] += momentum * velocity[o, j, k] - push
-                largest_push = max(largest_push, abs(push))
-                largest = max(largest, abs(beta[o, j, k]))
-        push = 0.0
-        for i in range(residual.shape[1]):
-            push += residual[o, i]
-        push *= step
-        intercept_velocity[o] = momentum * intercept_velocity[o] - push
-        intercept[o] += momentum * intercept_velocity[o] - push
-        largest_push = max(largest_push, abs(push))
-    if largest_push == 0:
-        return 0.0
-    return largest_push / largest if largest > 0 else np.inf

@@ -4,7 +4,10 @@ import numpy as np
 from numba import njit
 
 from ...features.threads import share
-from .design import CHUNK_ROWS, REASSOCIATE, TASK_VISITS, KeptColumns, ResidentDesign
+from ..iterate import nesterov_step
+from ..loss_kernels import mean_slopes, mean_value
+from ..losses import PointwiseLoss
+from .design import CHUNK_ROWS, REASSOCIATE, TASK_VISITS, KeptColumns, ResidentDesign, row_sums
 
 
 class DenseDesign(ResidentDesign):
@@ -45,6 +48,30 @@ class DenseDesign(ResidentDesign):
             least=TASK_VISITS // residual.size,
         )
         return out
+
+    def descend(self, loss, penalty, batches, iterate, step, guard) -> tuple[float, float]:
+        """Take the steps in one compiled call, where they are not worth threads.
+
+        With few features left, a gradient step costs less than the interpreter's way to its kernels. The
+        kernels are the same, and so is the result to the last bit.
+        """
+        largest = self.n_features * max(stop - start for start, stop in batches)
+        compiled = type(self) is DenseDesign and isinstance(loss, PointwiseLoss) and loss.is_compiled
+        if not compiled or penalty is not None or largest >= 2 * TASK_VISITS:
+            return super().descend(loss, penalty, batches, iterate, step, guard)
+        assert isinstance(loss, PointwiseLoss)
+        starts = [start for start, _ in batches[iterate.n_steps :]]
+        value, relative_move = _descend(
+            loss.pair,
+            (self.columns.values, self.columns.kept),
+            (loss.parameters, loss.target, loss.weight),
+            np.array([*starts, batches[-1][1]]),
+            (iterate.beta, iterate.velocity, iterate.intercept, iterate.intercept_velocity),
+            (guard.beta, guard.intercept),
+            (step, iterate.momentum, guard.bound),
+        )
+        iterate.n_steps = len(batches) - (not guard.accepts(value))
+        return value, relative_move
 
 
 @njit(cache=True, fastmath=REASSOCIATE)
@@ -94,3 +121,32 @@ def dense_gradient(columns, kept, residual, start, first_feature, last_feature, 
         column = columns[kept[j]][start : start + n]
         for o in range(out.shape[0]):
             out[o, j, 0] = _dot(column, residual[o])
+
+
+@njit(cache=True, nogil=True)
+def _descend(pair, data, of_loss, bounds, state, good, rule):
+    """Do what `Design.descend` does, for the batches between the bounds."""
+    columns, kept = data
+    parameters, target, weight = of_loss
+    beta, velocity, intercept, intercept_velocity = state
+    step, momentum, largest_value = rule
+    gradient = np.empty_like(beta)
+    value, relative_move = 0.0, np.inf
+    for b in range(len(bounds) - 1):
+        start, n = bounds[b], bounds[b + 1] - bounds[b]
+        response = np.empty((len(beta), n))
+        n_chunks = len(beta) * ((n + CHUNK_ROWS - 1) // CHUNK_ROWS)
+        dense_response(columns, kept, beta, intercept, start, 0, n_chunks, response)
+        if b == len(bounds) - 2:
+            value = mean_value(pair, parameters, response, target, weight, start, n)
+            if not value <= largest_value:
+                return value, np.inf
+            good[0][:] = beta
+            good[1][:] = intercept
+        residual = np.empty_like(response)
+        mean_slopes(pair, parameters, response, target, weight, start, n, residual)
+        dense_gradient(columns, kept, residual, start, 0, len(kept), gradient)
+        relative_move = nesterov_step(
+            beta, velocity, gradient, intercept, intercept_velocity, row_sums(residual), step, momentum
+        )
+    return value, relative_move

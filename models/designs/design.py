@@ -16,6 +16,7 @@ by one thread, in one order.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -24,7 +25,10 @@ from numba import njit
 from ..additive import AdditiveModel, LinearModel
 
 if TYPE_CHECKING:
+    from ..divergence import DivergenceGuard
+    from ..iterate import Iterate
     from ..losses import Loss
+    from ..penalties import Penalty
 
 # Rows of a response that one thread sums at a time: 4 kB of float64 stay in the first-level cache.
 CHUNK_ROWS = 512
@@ -50,8 +54,8 @@ class Design(ABC):
     """Samples by features, of which ever fewer are kept.
 
     A design has `block`, from which all else follows; or, where its rows are in other processes or on a
-    device, it has `value`, `value_and_gradient` and `hessian_product` of its own, which return sums over
-    the rows and never the rows' responses.
+    device, it has `value`, `value_and_gradient` and `hessian` of its own, which return sums over the rows
+    and never the rows' responses.
 
     Attributes
     ----------
@@ -94,23 +98,53 @@ class Design(ABC):
         residual = loss.derivative(response, start, stop)
         return loss.value(response, start, stop), block.gradient(residual), row_sums(residual)
 
-    def hessian_product(
-        self, loss: "Loss", beta: np.ndarray, intercept: np.ndarray, start: int, stop: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Apply the loss's bound on the Hessian, over the rows [start, stop), to a direction.
+    def hessian(
+        self, loss: "Loss", start: int, stop: int
+    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Return the loss's bound on the Hessian over the rows [start, stop), as a function.
 
-        Parameters
-        ----------
-        beta, intercept
-            The direction, shaped like coefficients and intercept.
+        It takes a direction and returns its product with the Hessian, both shaped like coefficients and
+        intercept; it is valid until the next `keep`.
+        """
+        block = self.block(start, stop)
+
+        def product(beta: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            bent = loss.hessian_product(block.response(beta, intercept), start, stop)
+            return block.gradient(bent), bent.sum(axis=1)
+
+        return product
+
+    def descend(
+        self,
+        loss: "Loss",
+        penalty: "Penalty | None",
+        batches: list[tuple[int, int]],
+        iterate: "Iterate",
+        step: float,
+        guard: "DivergenceGuard",
+    ) -> tuple[float, float]:
+        """Take a gradient step for each batch that none was taken for, as the iterate counts them.
+
+        The last one only if the guard accepts the loss there, which is then a good point.
 
         Returns
         -------
-        Two arrays of these shapes.
+        value, relative_move : float
+            Loss on the last batch before its step, and how far that step's gradient moves a coefficient.
         """
-        block = self.block(start, stop)
-        bent = loss.curvature(block.response(beta, intercept), start, stop)
-        return block.gradient(bent), bent.sum(axis=1)
+        value, relative_move = np.inf, np.inf
+        for start, stop in batches[iterate.n_steps :]:
+            point = iterate.beta, iterate.intercept
+            value, gradient, intercept_gradient = self.value_and_gradient(loss, *point, start, stop)
+            if penalty is not None:
+                value += penalty.value(iterate.beta)
+                penalty.add_gradient(iterate.beta, gradient)
+            if stop == batches[-1][1]:
+                if not guard.accepts(value):
+                    return value, np.inf
+                guard.remember(iterate)
+            relative_move = iterate.move(gradient, intercept_gradient, step)
+        return value, relative_move
 
     def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> AdditiveModel:
         """Return the model of these coefficients, in the units of the design's columns.

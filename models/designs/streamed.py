@@ -1,21 +1,33 @@
 """Designs that read or compute their numbers on demand, and keep the survivors in memory.
 
 The working set of an annealing run shrinks fast: at mu = 300 a tenth of the features is left after
-seven iterations. So a table larger than memory has to be read only a few times: from then on what is
-left fits a memory budget, is read once more, and stays.
+seven iterations. So a table larger than memory has to be read only a few times, once a step: from then on
+what is left fits a memory budget, is read once more, and stays.
 """
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...features.errors import DataError
 from ..additive import LinearModel
 from .dense import DenseDesign
-from .design import Block, Design, ResidentDesign
+from .design import Block, Design, ResidentDesign, row_sums
+from .row_major import RowMajorBlock, all_finite, standardised_columns
+
+if TYPE_CHECKING:
+    from ..losses import Loss
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 DEFAULT_BUDGET_BYTES = 1 << 30
+# Of the budget, what a block may take while it is read: one is in the file's layout, one is made of it.
+BLOCK_SHARE = 1 / 16
+LEAST_BLOCK_BYTES = 1 << 20  # whatever the budget: blocks of a few rows cost more to ask for than to read
+# Survivors are copied now and then, when three quarters of them are gone.
+COPIED_SHARE = 1 / 4
 
 
 class OnDemandDesign(Design):
@@ -32,7 +44,7 @@ class OnDemandDesign(Design):
     block_rows : int
         Rows that are made at a time.
     memory_budget : int
-        Bytes that the resident survivors may take.
+        Bytes that the resident survivors may take, with all that is made on the way to them.
     """
 
     def __init__(self, n_rows: int, n_features: int, dtype, *, block_rows: int, memory_budget: int) -> None:
@@ -59,16 +71,42 @@ class OnDemandDesign(Design):
         if self.resident is not None:
             return self.resident.block(start, stop)
         if stop - start <= self.block_rows:
-            return self.wrap(self.read_values(start, stop)).block(0, stop - start)
+            return self.make_block(start, stop)
         return StreamedBlock(self, start, stop)
+
+    def make_block(self, start: int, stop: int) -> Block:
+        """Return a block of rows that are made now, all at once."""
+        return self.wrap(self.read_values(start, stop)).block(0, stop - start)
+
+    def value_and_gradient(
+        self, loss: "Loss", beta: np.ndarray, intercept: np.ndarray, start: int, stop: int
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Make every row once; a loss that cannot be taken apart needs them twice."""
+        if self.resident is not None or stop - start <= self.block_rows or not loss.separable:
+            return super().value_and_gradient(loss, beta, intercept, start, stop)
+        value, gradient, intercept_gradient = 0.0, np.zeros_like(beta), np.zeros_like(intercept)
+        for rows in row_ranges(start, stop, self.block_rows):
+            block = self.make_block(*rows)
+            response = block.response(beta, intercept)
+            residual = loss.derivative(response, *rows, stop - start)
+            value += loss.value(response, *rows, stop - start)
+            gradient += block.gradient(residual)
+            intercept_gradient += row_sums(residual)
+        return value, gradient, intercept_gradient
+
+    def value(self, loss: "Loss", beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> float:
+        if self.resident is not None or not loss.separable:
+            return super().value(loss, beta, intercept, start, stop)
+        ranges = row_ranges(start, stop, self.block_rows)
+        responses = ((rows, self.make_block(*rows).response(beta, intercept)) for rows in ranges)
+        return sum(loss.value(response, *rows, stop - start) for rows, response in responses)
 
     def keep(self, indices: np.ndarray) -> None:
         self.n_features = len(indices)
+        self.restrict(indices)
         if self.resident is not None:
             self.resident.keep(indices)
-            return
-        self.restrict(indices)
-        if self.n_features * self.n_rows * self.dtype.itemsize <= self.memory_budget:
+        elif (1 + COPIED_SHARE) * self.n_features * self.n_rows * self.dtype.itemsize <= self.memory_budget:
             self.resident = self.wrap(self._read_all())
 
     def _read_all(self) -> np.ndarray:
@@ -116,9 +154,9 @@ class BlockDesign(OnDemandDesign):
     center, scale : ndarray of shape (n_features,), optional
         Subtracted from and divided into the values; see `column_moments`.
     dtype : dtype
-        float32 (the default) or float64.
+        float32 (the default) or float64, of the survivors; rows are used in their own, if it is one of these.
     block_rows, memory_budget : int
-        See `OnDemandDesign`.
+        See `OnDemandDesign`; fewer rows are read at a time where so many would not fit the budget.
     """
 
     n_coefficients = 1
@@ -136,14 +174,28 @@ class BlockDesign(OnDemandDesign):
         memory_budget: int = DEFAULT_BUDGET_BYTES,
     ) -> None:
         super().__init__(n_rows, n_features, dtype, block_rows=block_rows, memory_budget=memory_budget)
+        self._most_block_rows = block_rows
+        self._fit_blocks()
         self._read = read
         self._columns = np.arange(n_features)
         self._center = np.zeros(n_features) if center is None else np.asarray(center, dtype=np.float64)
         self._scale = np.ones(n_features) if scale is None else np.asarray(scale, dtype=np.float64)
 
     def read_values(self, start: int, stop: int) -> np.ndarray:
-        rows = _read_block(self._read, start, stop, self._columns)
-        return ((rows.T - self._center[:, None]) / self._scale[:, None]).astype(self.dtype, order="C")
+        rows = self._read_rows(start, stop)
+        return standardised_columns(rows, self._center, self._scale, self.dtype)
+
+    def _fit_blocks(self) -> None:
+        """Read as many rows at a time as the budget has room for."""
+        block_bytes = max(LEAST_BLOCK_BYTES, int(BLOCK_SHARE * self.memory_budget))
+        row_bytes = max(1, self.n_features * np.dtype(np.float64).itemsize)
+        self.block_rows = max(1, min(self._most_block_rows, block_bytes // row_bytes))
+
+    def make_block(self, start: int, stop: int) -> RowMajorBlock:
+        return RowMajorBlock(self._read_rows(start, stop), self._center, self._scale)
+
+    def _read_rows(self, start: int, stop: int) -> np.ndarray:
+        return _read_block(self._read, start, stop, self._columns, self.dtype)
 
     def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> LinearModel:
         """Return a model of the numbers as they are read, before they are centred and scaled."""
@@ -151,6 +203,7 @@ class BlockDesign(OnDemandDesign):
 
     def restrict(self, indices: np.ndarray) -> None:
         self._columns = self._columns[indices]
+        self._fit_blocks()
         self._center = self._center[indices]
         self._scale = self._scale[indices]
 
@@ -158,14 +211,16 @@ class BlockDesign(OnDemandDesign):
         return DenseDesign(values)
 
 
-def _read_block(read, start: int, stop: int, columns: np.ndarray) -> np.ndarray:
+def _read_block(read, start: int, stop: int, columns: np.ndarray, dtype=np.float64) -> np.ndarray:
+    """Return rows in C order: float32 or float64 as they are, anything else as `dtype`."""
     rows = np.asarray(read(start, stop, columns))
     if rows.shape != (stop - start, len(columns)):
         raise DataError(
             f"the block of rows {start} to {stop} has shape {rows.shape}, "
             f"expected {(stop - start, len(columns))}"
         )
-    if not np.isfinite(rows).all():
+    rows = np.ascontiguousarray(rows, dtype=rows.dtype if rows.dtype in FLOATS else dtype)
+    if not all_finite(rows):
         raise DataError(f"the block of rows {start} to {stop} has values that are not finite")
     return rows
 

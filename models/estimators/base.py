@@ -94,7 +94,7 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             batch_size=self._resolve_batch_size(design.n_rows),
             momentum=self.momentum,
             learning_rate=self.learning_rate,
-            groups=None if groups is None else np.asarray(groups),
+            feature_groups=None if groups is None else np.asarray(groups),
             always_keep=None if always_keep is None else np.asarray(always_keep),
             tol=self.tol,
             callback=self.callback,

@@ -118,4 +118,5 @@ def _read_classes(classes, n_outputs: int) -> np.ndarray:
 
 def _restore_selection(estimator, model: Model, ranking: np.ndarray) -> None:
     nothing = np.empty((0, 0, 0))
-    estimator._set_fitted(model, AnnealingResult(model.features, nothing, model.intercept, ranking, Trace()))
+    result = AnnealingResult(model, model.features, nothing, model.intercept, ranking, Trace())
+    estimator._set_fitted(model, result)

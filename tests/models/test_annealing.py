@@ -222,7 +222,9 @@ def test_groups_agree_with_naive_blocks(rng):
     y = make_response(rng, X)
     schedule = InverseSchedule(k=3, n_iter=40, mu=5)
     groups = np.arange(N_FEATURES) % 8
-    result = anneal(dense(X), SquaredError(y), None, schedule, learning_rate=0.05, groups=groups, **LITERAL)
+    result = anneal(
+        dense(X), SquaredError(y), None, schedule, learning_rate=0.05, feature_groups=groups, **LITERAL
+    )
     A = np.stack([X[:, groups == g] for g in range(8)], axis=1)
     derivative = weighted(DERIVATIVES[SquaredError], y)
     kept, beta, intercept = naive_anneal(A, derivative, schedule.features_kept(8), 0.05, intercept=y.mean())
@@ -234,7 +236,7 @@ def test_groups_of_unequal_size_are_ranked_by_root_mean_square(rng):
     X = make_table(rng, n_features=6)
     y = X @ [1.0, 0.7, 0.7, 0.7, 0.0, 0.0]
     result = anneal(
-        dense(X), SquaredError(y), None, InverseSchedule(1, 30), groups=np.array([4, 9, 9, 9, 1, 1])
+        dense(X), SquaredError(y), None, InverseSchedule(1, 30), feature_groups=np.array([4, 9, 9, 9, 1, 1])
     )
     assert result.kept.tolist() == [0]
     assert result.trace.features_kept[-1] == 1
@@ -262,7 +264,12 @@ def test_always_keep_of_groups_keeps_the_whole_group(rng):
     y = make_response(rng, X)
     groups = np.arange(N_FEATURES) // 2
     result = anneal(
-        dense(X), SquaredError(y), None, InverseSchedule(k=2), groups=groups, always_keep=np.array([0])
+        dense(X),
+        SquaredError(y),
+        None,
+        InverseSchedule(k=2),
+        feature_groups=groups,
+        always_keep=np.array([0]),
     )
     assert result.kept.tolist() == [0, 1, 2, 3]
 
@@ -511,7 +518,7 @@ def test_no_feature_but_constants():
         ({"always_keep": np.array([1.0])}, "always_keep must hold feature numbers from 0 to 23"),
         ({"always_keep": np.arange(5)}, "always_keep names 5 features or groups, more than k = 4"),
         (
-            {"always_keep": np.arange(0, 24, 3), "groups": np.arange(24) // 3},
+            {"always_keep": np.arange(0, 24, 3), "feature_groups": np.arange(24) // 3},
             "always_keep names 8 features or groups, more than k = 4",
         ),
     ],
@@ -525,8 +532,8 @@ def test_bad_parameters_are_refused(rng, options, message):
 @pytest.mark.parametrize("groups", [np.arange(23), np.zeros((24, 1), dtype=int)])
 def test_groups_of_another_length_are_refused(rng, groups):
     X = make_table(rng)
-    with pytest.raises(DataError, match="groups must name a group for each of 24 features, got"):
-        anneal(dense(X), SquaredError(X[:, 0]), None, SCHEDULE, groups=groups)
+    with pytest.raises(DataError, match="feature_groups must name a group for each of 24 features, got"):
+        anneal(dense(X), SquaredError(X[:, 0]), None, SCHEDULE, feature_groups=groups)
 
 
 def test_a_loss_of_other_rows_is_refused(rng):

@@ -166,7 +166,7 @@ def test_curvature_bounds_the_hessian(rng, name, start, stop):
         ahead = loss.derivative(response + 1e-5 * direction, start, stop)
         behind = loss.derivative(response - 1e-5 * direction, start, stop)
         bent = np.sum(direction * (ahead - behind)) / 2e-5
-        assert abs(bent) <= np.sum(direction * loss.curvature(direction, start, stop)) + 1e-8
+        assert abs(bent) <= np.sum(direction * loss.hessian_product(direction, start, stop)) + 1e-8
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_curvature_is_attained(loss, response):
     ahead = loss.derivative(response + 1e-7 * direction, 0, 2)
     behind = loss.derivative(response - 1e-7 * direction, 0, 2)
     # The Lorenz loss bends most at the margin one, from one side only.
-    np.testing.assert_allclose((ahead - behind) / 2e-7, loss.curvature(direction, 0, 2), rtol=1e-4)
+    np.testing.assert_allclose((ahead - behind) / 2e-7, loss.hessian_product(direction, 0, 2), rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", POINTWISE)

@@ -48,7 +48,7 @@ def coefficient_paths(out):
 
     def record(progress):
         beta = np.zeros(X.shape[1])
-        beta[annealer.survivors.kept] = annealer.beta[0, :, 0]
+        beta[annealer.survivors.kept] = annealer.iterate.beta[0, :, 0]
         history.append(beta)
 
     options = {"batch_size": None, "momentum": 0.0, "learning_rate": 20.0, "tol": 0.0}

@@ -179,8 +179,8 @@ def test_value_gradient_and_hessian_are_those_of_the_matrix(rng, name):
         assert design.value(loss, beta, intercept, start, stop) == pytest.approx(value, rel=1e-9)
         np.testing.assert_allclose(gradient, np.einsum("oi,ijk->ojk", residual, rows), **tolerance)
         np.testing.assert_allclose(of_intercept, residual.sum(axis=1), **tolerance)
-        bent = loss.curvature(response, start, stop)
-        product, of_intercept = design.hessian_product(loss, beta, intercept, start, stop)
+        bent = loss.hessian_product(response, start, stop)
+        product, of_intercept = design.hessian(loss, start, stop)(beta, intercept)
         np.testing.assert_allclose(product, np.einsum("oi,ijk->ojk", bent, rows), **tolerance)
         np.testing.assert_allclose(of_intercept, bent.sum(axis=1), **tolerance)
 

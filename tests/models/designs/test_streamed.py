@@ -28,7 +28,9 @@ def reader(rng):
 
 @pytest.mark.parametrize("block_rows", [1, 7, 49, 50, 1000])
 def test_never_asks_for_more_rows_than_allowed(reader, block_rows):
-    design = BlockDesign(reader, 50, 8, dtype=np.float64, block_rows=block_rows, memory_budget=50 * 3 * 8)
+    design = BlockDesign(
+        reader, 50, 8, dtype=np.float64, block_rows=block_rows, memory_budget=50 * 3 * 8 * 5 // 4
+    )
     for indices in (np.arange(8), np.arange(1, 8), np.array([0, 2, 5])):  # the last one fits the budget
         design.keep(indices)
         design.block(0, 50).response(np.ones((1, len(indices), 1)), np.zeros(1))
@@ -38,7 +40,7 @@ def test_never_asks_for_more_rows_than_allowed(reader, block_rows):
 
 
 def test_survivors_stay_in_memory_once_they_fit_the_budget(reader):
-    design = BlockDesign(reader, 50, 8, dtype=np.float32, block_rows=20, memory_budget=50 * 3 * 4)
+    design = BlockDesign(reader, 50, 8, dtype=np.float32, block_rows=20, memory_budget=50 * 3 * 4 * 5 // 4)
     design.keep(np.array([0, 2, 5, 7]))
     assert design.resident is None
     design.keep(np.array([0, 1, 3]))

@@ -81,7 +81,7 @@ def test_annealing_selects_the_same_features(pool, patches):
 
 
 def test_survivors_are_computed_once_more_when_they_fit(pool, patches):
-    design = WindowsDesign(CountingPool(pool.descriptors), patches, N_BINS, memory_budget=90 * 20)
+    design = WindowsDesign(CountingPool(pool.descriptors), patches, N_BINS, memory_budget=90 * 25)
     assert design.resident is None
     design.keep(np.arange(0, 60, 3))
     assert isinstance(design.resident, BinnedDesign)

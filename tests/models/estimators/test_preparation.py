@@ -34,7 +34,9 @@ def all_kept(rng, design):
     kept = np.flatnonzero(np.arange(design.n_features) % 3)
     design.keep(kept)
     beta = rng.standard_normal((2, len(kept), design.n_coefficients))
-    return AnnealingResult(kept, beta, rng.standard_normal(2), np.ones(design.n_features, int), Trace())
+    intercept = rng.standard_normal(2)
+    model = design.to_model(kept, beta, intercept)
+    return AnnealingResult(model, kept, beta, intercept, np.ones(design.n_features, int), Trace())
 
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda X: X[:, ::-1]])
