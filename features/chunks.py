@@ -7,12 +7,11 @@ for 64 windows at once. Nothing larger than the wanted output is ever made.
 import numpy as np
 from numba import njit
 
-from .channels.hog import N_BLOCKS, N_CELLS, N_ORIENTATIONS, vote_table, window_cells, window_norms
+from .channels.dispatch import evaluate_run, fill_windows
+from .channels.registry import CHANNELS
 from .codes import code_of
-from .integral import window_integrals
 from .jit import LEAF
-from .maps import Layout, evaluate_run
-from .patches import PATCH_PX, WINDOW_PX
+from .patches import PATCH_PX
 from .threads import in_threads
 
 CHUNK = 64
@@ -24,11 +23,10 @@ TASKS = 16
 RUN = 32
 """Features of one kind that are evaluated together."""
 
-CHUNK_LAYOUT = Layout(
-    integral=((WINDOW_PX + 1) ** 2 * CHUNK, (WINDOW_PX + 1) * CHUNK, CHUNK),
-    cells=(N_ORIENTATIONS * N_CELLS**2 * CHUNK, N_CELLS**2 * CHUNK, N_CELLS * CHUNK, CHUNK),
-    norms=(N_BLOCKS**2 * CHUNK, N_BLOCKS * CHUNK, CHUNK),
-)
+
+def chunk_layout():
+    """Return how far apart planes, rows and columns lie in each map of a chunk, (n_maps, 3) int64."""
+    return np.concatenate([channel.window_steps(CHUNK) for channel in CHANNELS])
 
 
 def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extremes):
@@ -37,11 +35,11 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
     Parameters
     ----------
     patches : ndarray of shape (n_windows, 26, 26, 3), uint8
-    needs : tuple of two bool
-        Whether any feature is HOG, whether any is Haar.
+    needs : tuple of bool
+        Whether any feature belongs to a channel, one a channel.
     kinds : ndarray of shape (n_features,), uint8
     offsets : ndarray of shape (n_features, 9), int32
-        For `CHUNK_LAYOUT`.
+        For `chunk_layout`.
     values : ndarray of shape (n_features or 0, n_windows), float32
         Output.
     codes : ndarray of shape (n_features or 0, n_windows), uint8
@@ -53,11 +51,11 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
         the former hold the largest integer and the latter the smallest.
     """
 
-    inputs = (patches, vote_table(), *needs, kinds, offsets)
+    inputs = (patches, needs, kinds, offsets)
     outputs = (values, codes, *scaling, *extremes)
 
     def compute(task):
-        _compute_task(task, *inputs, *outputs, _new_maps(), np.empty(RUN * CHUNK, dtype=np.float32))
+        _compute_task(task, *inputs, *outputs, *_new_maps(), np.empty(RUN * CHUNK, dtype=np.float32))
 
     # a task writes to its own columns and rows of the outputs
     for _ in in_threads(compute, range(min(TASKS, -(-len(patches) // CHUNK)))):
@@ -65,23 +63,21 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
 
 
 def _new_maps():
-    """Return memory for the maps of a chunk: pixels, integral images, cells, energies and norms."""
-    return (
-        np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8),
-        np.zeros((3, WINDOW_PX + 1, WINDOW_PX + 1, CHUNK), dtype=np.int32),
-        np.zeros((3, N_ORIENTATIONS, N_CELLS**2, CHUNK), dtype=np.uint16),
-        np.zeros((3, N_CELLS**2, CHUNK), dtype=np.uint32),
-        np.zeros((3, N_BLOCKS**2, CHUNK), dtype=np.float32),
-    )
+    """Return memory for the pixels of a chunk, for the maps of the channels, and the latter as it is read."""
+    pixels = np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8)
+    memory = [(channel, channel.window_memory(CHUNK)) for channel in CHANNELS]
+    read = [
+        channel.tagged(tuple(array.ravel() for array in arrays[: len(channel.no_maps)]))
+        for channel, arrays in memory
+    ]
+    return pixels, tuple(channel.tagged(arrays) for channel, arrays in memory), tuple(read)
 
 
 @njit(cache=True, nogil=True)
 def _compute_task(
     task,
     patches,
-    table,
-    needs_hog,
-    needs_haar,
+    needs,
     kinds,
     offsets,
     values,
@@ -91,49 +87,47 @@ def _compute_task(
     scale,
     lowest,
     highest,
+    pixels,
     memory,
+    read,
     block,
 ):
     """Compute the wanted outputs for the chunks task, task + TASKS, ..."""
     for start in range(task * CHUNK, len(patches), TASKS * CHUNK):
         n = min(CHUNK, len(patches) - start)
-        integral, cells, norms = _fill_maps(memory, patches, start, n, table, needs_hog, needs_haar)
-        first = 0
-        while first < len(kinds):
-            last = _end_of_run(kinds, first)
-            evaluate_run(kinds, offsets, first, last, integral, cells, norms, 0, n, block, CHUNK)
-            if len(values):
-                _copy_run(block, first, last, n, values, start)
-            if len(codes):
-                _quantise_run(block, lo, hi, scale, first, last, n, codes, start)
-            if len(lowest):
-                _widen_run(block, first, last, n, lowest[task], highest[task])
-            first = last
+        _copy_pixels(patches, start, n, pixels)
+        fill_windows(pixels, n, needs, memory)
+        _evaluate_chunk(
+            kinds, offsets, read, start, n, values, codes, lo, hi, scale, lowest, highest, task, block
+        )
 
 
-@njit(cache=True)
-def _fill_maps(memory, patches, start, n, table, needs_hog, needs_haar):
-    """Make the maps of windows start..start+n-1, side by side; return them flat.
+@njit(**LEAF)
+def _evaluate_chunk(
+    kinds, offsets, read, start, n, values, codes, lo, hi, scale, lowest, highest, task, block
+):
+    """Compute the wanted outputs for windows start..start+n-1 from their maps."""
+    first = 0
+    while first < len(kinds):
+        last = _end_of_run(kinds, first)
+        evaluate_run(kinds, offsets, first, last, read, 0, n, block, CHUNK)
+        if len(values):
+            _copy_run(block, first, last, n, values, start)
+        if len(codes):
+            _quantise_run(block, lo, hi, scale, first, last, n, codes, start)
+        if len(lowest):
+            _widen_run(block, first, last, n, lowest[task], highest[task])
+        first = last
 
-    Entries of the other windows of the chunk keep what they had.
 
-    Returns
-    -------
-    integral, cells, norms : ndarray
-        Views into `memory`, laid out by `CHUNK_LAYOUT`.
-    """
-    pixels, integral, cells, energy, norms = memory
+@njit(**LEAF)
+def _copy_pixels(patches, start, n, pixels):
+    """Put windows start..start+n-1 side by side; the rest of the chunk keeps what it had."""
     for i in range(n):
         for r in range(PATCH_PX):
             for c in range(PATCH_PX):
-                for channel in range(3):
-                    pixels[r, c, channel, i] = patches[start + i, r, c, channel]
-    if needs_haar:
-        window_integrals(pixels, n, integral)
-    if needs_hog:
-        window_cells(pixels, n, table, cells, energy)
-        window_norms(energy, n, norms)
-    return integral.ravel(), cells.ravel(), norms.ravel()
+                for colour in range(3):
+                    pixels[r, c, colour, i] = patches[start + i, r, c, colour]
 
 
 @njit(**LEAF)

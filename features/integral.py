@@ -13,7 +13,7 @@ from numba import njit
 
 
 def integral_image(image):
-    """Return the integral image of each channel.
+    """Return the integral image of each colour.
 
     Parameters
     ----------
@@ -29,25 +29,25 @@ def integral_image(image):
     >>> integral_image(np.ones((2, 3, 1), np.uint8))[0].tolist()
     [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 4, 6]]
     """
-    height, width, channels = image.shape
-    out = np.empty((channels, height + 1, width + 1), dtype=np.int32)
+    height, width, colours = image.shape
+    out = np.empty((colours, height + 1, width + 1), dtype=np.int32)
     fill_integral(image, out)
     return out
 
 
 @njit(cache=True, nogil=True)
 def fill_integral(image, out):
-    """Fill the integral image of each channel."""
-    height, width, channels = image.shape
-    for channel in range(channels):
-        out[channel, 0] = 0
+    """Fill the integral image of each colour."""
+    height, width, colours = image.shape
+    for colour in range(colours):
+        out[colour, 0] = 0
         for r in range(height):
-            out[channel, r + 1, 0] = 0
+            out[colour, r + 1, 0] = 0
             row_sum = np.int32(0)
             for k in range(width):
                 c = np.uintp(k)
-                row_sum += image[r, c, channel]
-                out[channel, r + 1, c + 1] = out[channel, r, c + 1] + row_sum
+                row_sum += image[r, c, colour]
+                out[colour, r + 1, c + 1] = out[colour, r, c + 1] + row_sum
 
 
 @njit(cache=True)
@@ -63,11 +63,11 @@ def window_integrals(pixels, n, out):
         Output; row and column 0 must be zero on entry.
     """
     row_sum = np.empty(n, dtype=np.int32)
-    for channel in range(3):
+    for colour in range(3):
         for r in range(1, out.shape[1]):
             row_sum[:] = 0
             for c in range(1, out.shape[2]):
                 for k in range(n):
                     i = np.uintp(k)
-                    row_sum[i] += pixels[r, c, channel, i]
-                    out[channel, r, c, i] = out[channel, r - 1, c, i] + row_sum[i]
+                    row_sum[i] += pixels[r, c, colour, i]
+                    out[colour, r, c, i] = out[colour, r - 1, c, i] + row_sum[i]

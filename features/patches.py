@@ -127,5 +127,5 @@ def _cut(image, tops, lefts, patches):
             row = min(max(tops[i] + r, 0), height - 1)
             for c in range(PATCH_PX):
                 col = min(max(lefts[i] + c, 0), width - 1)
-                for channel in range(3):
-                    patches[i, r, c, channel] = image[row, col, channel]
+                for colour in range(3):
+                    patches[i, r, c, colour] = image[row, col, colour]

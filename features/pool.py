@@ -1,33 +1,25 @@
 """The pool of pixel features: which features there are, and their values on windows.
 
-A pool is an array of descriptors, seven small integers a feature:
+A pool is an array of descriptors, seven small integers a feature: its kind, its colour (0 red, 1 green,
+2 blue) and five that describe its geometry. The kind tells the channel, which knows what they mean:
 
-    kind 0, HOG      channel  block row  block col  cell row  cell col  orientation
-    kind 1-5, Haar   channel  row        col        height    width     0
+    kind 0, HOG      block row  block col  cell row  cell col  orientation    (channels/hog.py)
+    kind 1-5, Haar   row        col        height    width     0              (channels/haar.py)
 
-with block row and col in 0..2, cell row and col in 0..1 within the block, orientation in 0..7 (hog.py);
-row, col, height and width of the first rectangle in window pixels, and the kind giving number and
-arrangement of the rectangles (haar.py). Channels are 0 red, 1 green, 2 blue. The same array serves in
-training, in scanning and in the model file.
+The same array serves in training, in scanning and in the model file.
 """
 
 from functools import cached_property
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from .channels.haar import GRID, N_CORNERS, WEIGHTS, haar_corners, haar_geometry
-from .channels.hog import (
-    BLOCK_CELLS,
-    CELL_PX,
-    N_BLOCKS,
-    N_ORIENTATIONS,
-    hog_geometry,
-)
-from .chunks import CHUNK, CHUNK_LAYOUT, TASKS, compute_windows, from_ordered
+from .channels.channel import COLOURS, MOST_READS, N_GEOMETRY
+from .channels.registry import CHANNELS, channel_of_kind
+from .chunks import TASKS, chunk_layout, compute_windows, from_ordered
 from .codes import code_scale, quantise
 from .errors import DataError
-from .maps import HOG, LevelMaps, evaluate, evaluate_at
+from .maps import LevelMaps
 from .patches import (
     MARGIN_PX,
     PATCH_PX,
@@ -38,7 +30,6 @@ from .patches import (
 )
 
 __all__ = [
-    "HOG",
     "MARGIN_PX",
     "PATCH_PX",
     "WINDOW_PX",
@@ -50,8 +41,7 @@ __all__ = [
     "quantise",
 ]
 
-N_COLUMNS = 7
-_CHANNELS = "red", "green", "blue"
+N_COLUMNS = 2 + N_GEOMETRY
 
 _NO_VALUES = np.empty((0, 0), dtype=np.float32)
 _NO_CODES = np.empty((0, 0), dtype=np.uint8)
@@ -81,10 +71,16 @@ class WindowPool:
 
     @classmethod
     def default(cls):
-        """Return the paper's pool: 864 HOG features and 60,939 Haar features, three channels of each."""
-        hog, haar = hog_geometry(), haar_geometry()
-        parts = [_described(channel, np.zeros(len(hog)), hog) for channel in range(3)]
-        parts += [_described(channel, haar[:, 0], haar[:, 1:]) for channel in range(3)]
+        """Return the pool of all channels' features, of each of three colours.
+
+        It is the paper's: 864 HOG features and 60,939 Haar features.
+        """
+        parts = []
+        for channel in CHANNELS:
+            kind, geometry = channel.features()
+            for colour in range(len(COLOURS)):
+                columns = kind[:, None], np.full((len(kind), 1), colour), geometry
+                parts.append(np.concatenate(columns, axis=1).astype(np.uint8))
         return cls(np.concatenate(parts))
 
     @classmethod
@@ -119,26 +115,23 @@ class WindowPool:
 
     def names(self):
         """Return a readable name for each feature."""
-        return [_name(*row) for row in self.descriptors.tolist()]
+        return [
+            channel_of_kind(kind).describe(kind, colour, geometry)
+            for kind, colour, *geometry in self.descriptors.tolist()
+        ]
+
+    def channel(self, index):
+        """Return the channel that a feature belongs to."""
+        return channel_of_kind(self.descriptors[index, 0])
 
     def draw(self, index):
-        """Return what a feature looks at, for drawing.
+        """Return what a feature looks at, for drawing: a list of `Mark`."""
+        kind, _, *geometry = self.descriptors[index].tolist()
+        return channel_of_kind(kind).draw(kind, geometry)
 
-        Returns
-        -------
-        list of tuple (row, col, height, width, weight)
-            Rectangles in window pixels. For HOG the cell has weight 1 and the block around it 0.
-        """
-        kind, _, *g = self.descriptors[index].tolist()
-        if kind == HOG:
-            block = (g[0] * CELL_PX, g[1] * CELL_PX, BLOCK_CELLS * CELL_PX, BLOCK_CELLS * CELL_PX, 0)
-            return [block, ((g[0] + g[2]) * CELL_PX, (g[1] + g[3]) * CELL_PX, CELL_PX, CELL_PX, 1)]
-        row, col, height, width, _ = g
-        return [
-            (row + i * height, col + j * width, height, width, weight)
-            for i, line in enumerate(WEIGHTS[kind])
-            for j, weight in enumerate(line)
-        ]
+    def belongs_to(self, channel):
+        """Return which features belong to a channel, bool of shape (n_features,)."""
+        return np.isin(self.descriptors[:, 0], channel.kinds)
 
     @property
     def kinds(self):
@@ -146,29 +139,35 @@ class WindowPool:
         return np.ascontiguousarray(self.descriptors[:, 0])
 
     @property
-    def needs(self):
-        """Whether any feature is HOG, whether any is Haar."""
-        is_hog = self.descriptors[:, 0] == HOG
-        return bool(is_hog.any()), bool((~is_hog).any())
+    def channels(self):
+        """The channels that any feature belongs to."""
+        return [channel for channel in CHANNELS if self.belongs_to(channel).any()]
 
     def offsets(self, layout):
         """Return where features read in maps of a layout, int32 of shape (n_features, 9)."""
-        is_hog, channel, *reads = self._reads
-        offsets = np.zeros((len(self), N_CORNERS), dtype=np.int32)
-        _fill_offsets(is_hog, channel, *reads, *layout, offsets)
+        offsets = np.zeros((len(self), MOST_READS), dtype=np.int32)
+        _fill_offsets(self._reads, layout, offsets)
         return offsets
 
     @cached_property
     def _reads(self):
-        """Which entries features read, whatever the layout: see `_fill_offsets`."""
-        kind, channel, a, b, c, e, last = self.descriptors.astype(np.int64).T
-        cell, block = np.stack([last, a + c, b + e], axis=1), np.stack([a, b], axis=1)
-        return kind == HOG, np.ascontiguousarray(channel), cell, block, *haar_corners(kind, a, b, c, e)
+        """Which entries features read, whatever the layout: map, plane, row and column, (n, 9, 4) int16."""
+        reads = np.zeros((len(self), MOST_READS, 4), dtype=np.int16)
+        first_map = 0
+        for channel in CHANNELS:
+            chosen = np.flatnonzero(self.belongs_to(channel))
+            kind, colour, *geometry = self.descriptors[chosen].astype(np.int64).T
+            entries = channel.reads(kind, colour, np.stack(geometry, axis=1))
+            entries[:, :, 0] += first_map
+            reads[chosen, : entries.shape[1]] = entries
+            first_map += len(channel.no_maps)
+        return reads
 
     def _run(self, patches, values=_NO_VALUES, codes=_NO_CODES, scaling=_NO_SCALING, extremes=_NO_EXTREMES):
         """Compute the outputs that are given; see `compute_windows`."""
-        offsets = self.offsets(CHUNK_LAYOUT)
-        compute_windows(patches, self.needs, self.kinds, offsets, values, codes, scaling, extremes)
+        needs = tuple(channel in self.channels for channel in CHANNELS)
+        offsets = self.offsets(chunk_layout())
+        compute_windows(patches, needs, self.kinds, offsets, values, codes, scaling, extremes)
 
     def compute(self, patches, out=None):
         """Return the features of stored windows.
@@ -226,96 +225,24 @@ class WindowPool:
         self._run(patches, extremes=(lowest, highest))
         return from_ordered(lowest.min(axis=0)), from_ordered(highest.max(axis=0))
 
-    def compute_at(self, maps, rows, cols):
-        """Return the features of windows of a level, equal to `compute` of the same windows cut out.
 
-        Parameters
-        ----------
-        maps : LevelMaps
-        rows, cols : ndarray of shape (n,), int
-            Centre pixels.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n), float32
-        """
-        starts = maps.starts(rows, cols)
-        out = np.empty((len(self), len(starts)), dtype=np.float32)
-        offsets = self.offsets(maps.layout)
-        _fill_places(self.kinds, offsets, maps.integral, maps.cells, maps.norms, starts, out)
-        return out
-
-    def compute_row(self, maps, feature, row, out):
-        """Write one feature of the windows centred on a row of a level.
-
-        Scanning kernels call `evaluate` themselves, with ``pool.kinds`` and ``pool.offsets(maps.layout)``.
-
-        Parameters
-        ----------
-        maps : LevelMaps
-        feature : int
-        row : int
-        out : ndarray of shape (W,), float32
-        """
-        out = _output(out, (maps.shape[1],), np.float32)
-        start = maps.starts(row, 0)[0]
-        offsets = self.offsets(maps.layout)
-        evaluate(self.kinds, offsets, feature, maps.integral, maps.cells, maps.norms, start, len(out), out)
-
-
-def _described(channel, kind, geometry):
-    """Put descriptors together from kinds and five columns of geometry (or four: the last is then zero)."""
-    out = np.zeros((len(geometry), N_COLUMNS), dtype=np.uint8)
-    out[:, 0], out[:, 1] = kind, channel
-    out[:, 2 : 2 + geometry.shape[1]] = geometry
-    return out
-
-
-def _is_valid(d):
+def _is_valid(descriptors):
     """Return which descriptors, int64 of shape (n, 7), name a feature inside the window."""
-    kind, channel, a, b, c, e, last = d.T
-    hog = (kind == HOG) & (a < N_BLOCKS) & (b < N_BLOCKS) & (c < BLOCK_CELLS) & (e < BLOCK_CELLS)
-    hog &= last < N_ORIENTATIONS
-    haar = np.zeros(len(d), dtype=bool)
-    for this, (down, across) in GRID.items():
-        haar |= (kind == this) & (a + down * c <= WINDOW_PX) & (b + across * e <= WINDOW_PX)
-    haar &= (c > 0) & (e > 0) & (last == 0)
-    return (channel < len(_CHANNELS)) & (hog | haar)
-
-
-def _name(kind, channel, a, b, c, e, last):
-    if kind == HOG:
-        return f"HOG {_CHANNELS[channel]} block ({a}, {b}) cell ({c}, {e}) orientation {last}"
-    down, across = GRID[kind]
-    return f"Haar {down} x {across} {_CHANNELS[channel]} at ({a}, {b}) of {c} x {e} px"
+    kind, colour, geometry = descriptors[:, 0], descriptors[:, 1], descriptors[:, 2:]
+    valid = np.zeros(len(descriptors), dtype=bool)
+    for channel in CHANNELS:
+        chosen = np.flatnonzero(np.isin(kind, channel.kinds))
+        valid[chosen] = channel.is_valid(kind[chosen], geometry[chosen])
+    return valid & (colour < len(COLOURS))
 
 
 @njit(cache=True, nogil=True)
-def _fill_offsets(is_hog, channel, cell, block, rows, cols, integral_steps, cell_steps, norm_steps, out):
-    """Write where features read in maps of a layout.
-
-    Parameters
-    ----------
-    is_hog : ndarray of shape (n,), bool
-    channel : ndarray of shape (n,), int64
-    cell, block : ndarray of shape (n, 3) and (n, 2), int64
-        Orientation, row and column of a HOG feature's cell; row and column of its block.
-    rows, cols : ndarray of shape (n, 9), int64
-        Entries of the integral image that a Haar feature reads.
-    integral_steps, cell_steps, norm_steps : tuple of int
-        Of the layout.
-    out : ndarray of shape (n, 9), int32
-    """
-    for f in range(len(out)):
-        if is_hog[f]:
-            plane, step, row, col = cell_steps
-            out[f, 0] = channel[f] * plane + cell[f, 0] * step + cell[f, 1] * row + cell[f, 2] * col
-            plane, row, col = norm_steps
-            out[f, 1] = channel[f] * plane + block[f, 0] * row + block[f, 1] * col
-        else:
-            plane, row, col = integral_steps
-            for corner in range(N_CORNERS):
-                out[f, corner] = channel[f] * plane + rows[f, corner] * row + cols[f, corner] * col
+def _fill_offsets(reads, layout, out):
+    """Write where features read in maps of a layout: see `WindowPool._reads`, and `LevelMaps.layout`."""
+    for f in range(reads.shape[0]):
+        for i in range(reads.shape[1]):
+            number, plane, row, col = reads[f, i, 0], reads[f, i, 1], reads[f, i, 2], reads[f, i, 3]
+            out[f, i] = plane * layout[number, 0] + row * layout[number, 1] + col * layout[number, 2]
 
 
 def _output(out, shape, dtype):
@@ -327,13 +254,3 @@ def _output(out, shape, dtype):
             f"out has shape {out.shape} and dtype {out.dtype}; it must be {shape} and {dtype.__name__}"
         )
     return out
-
-
-@njit(cache=True, parallel=True)
-def _fill_places(kinds, offsets, integral, cells, norms, starts, out):
-    """Write all features of windows anywhere in a level, one thread a chunk of windows."""
-    for chunk in prange((len(starts) + CHUNK - 1) // CHUNK):
-        places = starts[chunk * CHUNK : (chunk + 1) * CHUNK]
-        for f in range(len(kinds)):
-            values = out[f, chunk * CHUNK : (chunk + 1) * CHUNK]
-            evaluate_at(kinds, offsets, f, integral, cells, norms, places, len(places), values)

@@ -1,18 +1,15 @@
 """Files and results of version 0.1.0: old model files load, and the same models give the same results."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
+import problems
 import pytest
 from llvmlite import binding
 
 from annealed.models import load_model
 
 FOLDER = Path(__file__).parent / "golden"
-sys.path.insert(0, str(FOLDER))
-import problems  # noqa: E402
-
 RESULTS = dict(np.load(FOLDER / "results.npz"))
 PROCESSOR = str(RESULTS.pop("processor"))
 

@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...features.pool import HOG, MARGIN_PX, WINDOW_PX
+from ...features.patches import MARGIN_PX, WINDOW_PX
 from ...models.keypoints.keypoint_classifier import KeypointClassifier
 
 POSITIVE, NEGATIVE = "#1b9e5a", "#d1342f"
@@ -43,8 +43,8 @@ def draw_features(
 ) -> bytes:
     """Draw the strongest features on the mean positive window, and all of them as a map; PNG.
 
-    Haar rectangles are green where they count up and red where they count down. A HOG feature is its
-    cell, with a line along the edges that it votes for, in its block.
+    Rectangles are green where they count up, red where they count down, and dotted where they are compared
+    with. A feature that looks for edges has a line along them.
     """
     n = min(n, len(order))
     columns = (n + 1) // 2 + 2
@@ -61,8 +61,7 @@ def draw_features(
         axes = figure.add_subplot(grid[place // (columns - 2), 2 + place % (columns - 2)])
         axes.imshow(window, extent=_EXTENT, interpolation="nearest")
         _draw_feature(axes, classifier, j)
-        kind = "HOG" if classifier.pool.kinds[j] == HOG else "Haar"
-        axes.set_title(f"{place + 1}: {kind}", fontsize=8, pad=2)
+        axes.set_title(f"{place + 1}: {classifier.pool.channel(j).name}", fontsize=8, pad=2)
         axes.set_axis_off()
     return _png(figure)
 
@@ -75,35 +74,33 @@ def _attention(classifier: KeypointClassifier, order: np.ndarray) -> np.ndarray:
     heat = np.zeros((WINDOW_PX, WINDOW_PX))
     spread = np.ptp(classifier.knots, axis=1)
     for j in order.tolist():
-        parts = [part for part in classifier.pool.draw(j) if part[4] != 0]
-        area = sum(height * width for _, _, height, width, _ in parts)
-        for row, col, height, width, _ in parts:
+        marks = [mark for mark in classifier.pool.draw(j) if mark.weight != 0]
+        area = sum(mark.height * mark.width for mark in marks)
+        for row, col, height, width, *_ in marks:
             heat[row : row + height, col : col + width] += spread[j] / area
     return heat
 
 
 def _draw_feature(axes, classifier: KeypointClassifier, j: int) -> None:
-    is_hog = classifier.pool.kinds[j] == HOG
-    for row, col, height, width, weight in classifier.pool.draw(j):
+    for row, col, height, width, weight, angle in classifier.pool.draw(j):
         colour = "white" if weight == 0 else POSITIVE if weight > 0 else NEGATIVE
+        filled = weight != 0 and angle is None
         axes.add_patch(
             matplotlib.patches.Rectangle(
                 (col, row),
                 width,
                 height,
                 ec=colour,
-                fc=colour if weight and not is_hog else "none",
-                alpha=0.55 if weight and not is_hog else 1.0,
+                fc=colour if filled else "none",
+                alpha=0.55 if filled else 1.0,
                 lw=1.2,
                 ls=":" if weight == 0 else "-",
             )
         )
-        if is_hog and weight:
-            # orientation b is a gradient direction; the edge lies across it
-            angle = (int(classifier.pool.descriptors[j, 6]) + 0.5) * np.pi / 8 + np.pi / 2
+        if angle is not None:
             dx, dy = 2.6 * np.cos(angle), 2.6 * np.sin(angle)
             x, y = col + width / 2, row + height / 2
-            axes.plot([x - dx, x + dx], [y - dy, y + dy], color=POSITIVE, lw=2)
+            axes.plot([x - dx, x + dx], [y - dy, y + dy], color=colour, lw=2)
 
 
 def plot_responses(

@@ -45,9 +45,9 @@ def _add_classifier(page: Page, result: TrainingResult, k: int) -> None:
     negatives = result.rounds[0].negatives[k].patches[:_EXAMPLES]
     positive_codes, negative_codes = classifier.codes(positives), classifier.codes(negatives)
     order = figures.strongest(classifier, np.concatenate([positive_codes, negative_codes], axis=1))
-    hog = int(np.sum(classifier.pool.kinds == figures.HOG))
+    counts = [f"{classifier.pool.belongs_to(c).sum()} of {c.name}" for c in classifier.pool.channels]
     page.text(
-        f"{len(order)} features were selected: {hog} of HOG, {len(order) - hog} of Haar. Below, the "
+        f"{len(order)} features were selected: {', '.join(counts)}. Below, the "
         "strongest on the mean positive window (green counts up, red down), then the response to each, "
         "over the values that positives (green) and random negatives (red) have."
     )

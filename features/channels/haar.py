@@ -14,8 +14,10 @@ The middle one of three rectangles counts twice, so every feature of a constant 
 import numpy as np
 from numba import njit
 
+from ..integral import fill_integral, window_integrals
 from ..jit import LEAF
-from ..patches import WINDOW_PX
+from ..patches import MARGIN_PX, WINDOW_PX
+from .channel import COLOURS, FeatureChannel, Mark
 
 TWO_ACROSS, TWO_DOWN, THREE_ACROSS, THREE_DOWN, FOUR = 1, 2, 3, 4, 5
 """Kinds of feature, by number and arrangement of the rectangles; kind 0 is HOG. Kernels rely on the order."""
@@ -42,7 +44,7 @@ _FINE_BELOW_PX = 6
 
 
 def haar_geometry():
-    """List the rectangles of the default pool, for one channel.
+    """List the rectangles of the default pool, for one colour.
 
     Rectangles have sides of 2, 3, 4, 6, 8, 12, 16 or 24 pixels and at least 8 pixels of area; the whole
     feature is at most four times as long as wide. They start at every pixel along a side shorter than 6
@@ -239,3 +241,93 @@ def four_at(integral, offsets, f, places, n, values):
             np.uintp(p + b0), np.uintp(p + b1), np.uintp(p + b2),
             np.uintp(p + c0), np.uintp(p + c1), np.uintp(p + c2),
         )  # fmt: skip
+
+
+@njit(**LEAF)
+def _run(kind, maps, offsets, first, last, start, n, values, stride):
+    """See `FeatureChannel.run`."""
+    integral = maps[0]
+    if kind <= TWO_DOWN:
+        two(integral, offsets, first, last, start, n, values, stride)
+    elif kind <= THREE_DOWN:
+        three(integral, offsets, first, last, start, n, values, stride)
+    else:
+        four(integral, offsets, first, last, start, n, values, stride)
+
+
+@njit(**LEAF)
+def _run_at(kind, maps, offsets, f, places, n, values):
+    """See `FeatureChannel.run_at`."""
+    integral = maps[0]
+    if kind <= TWO_DOWN:
+        two_at(integral, offsets, f, places, n, values)
+    elif kind <= THREE_DOWN:
+        three_at(integral, offsets, f, places, n, values)
+    else:
+        four_at(integral, offsets, f, places, n, values)
+
+
+@njit(cache=True)
+def _fill_windows(pixels, n, memory):
+    """See `FeatureChannel.fill_windows`."""
+    window_integrals(pixels, n, memory[0])
+
+
+class HaarChannel(FeatureChannel):
+    """Differences of sums over rectangles.
+
+    A feature's geometry is row, column, height and width of its first rectangle, in pixels of the window, and
+    zero. It reads the integral image at the corners of its rectangles.
+    """
+
+    name = "Haar"
+    kinds = range(TWO_ACROSS, FOUR + 1)
+    no_maps = (np.empty(0, dtype=np.int32),)
+    fill_windows = staticmethod(_fill_windows)
+    run = staticmethod(_run)
+    run_at = staticmethod(_run_at)
+
+    def features(self):
+        kind, *geometry = haar_geometry().T
+        return kind, np.stack([*geometry, np.zeros_like(kind)], axis=1)
+
+    def is_valid(self, kind, geometry):
+        row, col, height, width, unused = geometry.T
+        down, across = np.array([GRID[each] for each in self.kinds]).T
+        i = kind - self.kinds[0]
+        inside = (row + down[i] * height <= WINDOW_PX) & (col + across[i] * width <= WINDOW_PX)
+        return inside & (height > 0) & (width > 0) & (unused == 0)
+
+    def describe(self, kind, colour, geometry):
+        (down, across), (row, col, height, width, _) = GRID[kind], geometry
+        return f"Haar {down} x {across} {COLOURS[colour]} at ({row}, {col}) of {height} x {width} px"
+
+    def draw(self, kind, geometry):
+        row, col, height, width, _ = geometry
+        return [
+            Mark(row + i * height, col + j * width, height, width, weight)
+            for i, line in enumerate(WEIGHTS[kind])
+            for j, weight in enumerate(line)
+        ]
+
+    def reads(self, kind, colour, geometry):
+        rows, cols = haar_corners(kind, *geometry[:, :4].T)
+        planes = np.broadcast_to(colour[:, None], rows.shape)
+        return np.stack([np.zeros_like(rows), planes, rows, cols], axis=2)
+
+    def level_maps(self, padded, n_rows, stride, new):
+        integral = new("integral", (3, n_rows + WINDOW_PX + 1, stride), np.int32)
+        fill_integral(padded[MARGIN_PX:-MARGIN_PX, MARGIN_PX:-MARGIN_PX], integral)
+        return (integral.ravel(),)
+
+    def level_steps(self, n_rows, stride):
+        return [((n_rows + WINDOW_PX + 1) * stride, stride, 1)]
+
+    def window_memory(self, n):
+        return (np.zeros((3, WINDOW_PX + 1, WINDOW_PX + 1, n), dtype=np.int32),)
+
+    def window_steps(self, n):
+        return [((WINDOW_PX + 1) ** 2 * n, (WINDOW_PX + 1) * n, n)]
+
+
+HAAR = HaarChannel()

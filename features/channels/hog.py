@@ -3,7 +3,7 @@
 A window has 4 x 4 cells of 6 x 6 pixels and 3 x 3 overlapping blocks of 2 x 2 cells. Every pixel gives
 its gradient's magnitude to the two nearest of 8 orientations, in proportion to nearness; a cell adds up
 the votes of its pixels; a feature is one orientation of one cell of one block, divided by the block's
-norm and cut off at 0.2. Each colour channel has its own 9 x 4 x 8 = 288 features.
+norm and cut off at 0.2. Each colour has its own 9 x 4 x 8 = 288 features.
 
 The choices, where the field differs:
 
@@ -24,6 +24,8 @@ import numpy as np
 from numba import njit
 
 from ..jit import LEAF
+from ..patches import WINDOW_PX
+from .channel import COLOURS, FeatureChannel, Mark
 
 N_ORIENTATIONS = 8
 CELL_PX = 6
@@ -42,7 +44,7 @@ _BIN_MASK, _VOTES_MASK, _HERE_MASK = np.uint32(0x7), np.uint32(0x07FF07FF), np.u
 
 
 def hog_geometry():
-    """List the HOG features of one channel.
+    """List the HOG features of one colour.
 
     Returns
     -------
@@ -128,11 +130,9 @@ def _normalised(cell, inverse):
 
 
 @njit(**LEAF)
-def hog(cells, norms, offsets, first, last, start, n, values, stride):
-    """Write features first..last-1 of n places that follow one another in flat cells and inverse norms.
-
-    The first place is entry `start` of both. Feature f goes to values[(f - first) * stride] and behind.
-    """
+def _run(kind, maps, offsets, first, last, start, n, values, stride):
+    """See `FeatureChannel.run`."""
+    cells, norms = maps
     for f in range(first, last):
         cell, norm = np.uintp(start + offsets[f, 0]), np.uintp(start + offsets[f, 1])
         at = np.uintp((f - first) * stride)
@@ -142,8 +142,9 @@ def hog(cells, norms, offsets, first, last, start, n, values, stride):
 
 
 @njit(**LEAF)
-def hog_at(cells, norms, offsets, f, places, n, values):
-    """Write feature f of n places anywhere."""
+def _run_at(kind, maps, offsets, f, places, n, values):
+    """See `FeatureChannel.run_at`."""
+    cells, norms = maps
     cell, norm = offsets[f, 0], offsets[f, 1]
     for k in range(n):
         i = np.uintp(k)
@@ -162,23 +163,23 @@ def level_cells(padded, table, cells, energy):
     table : ndarray
         `vote_table`.
     cells : ndarray of shape (3, 8, H + 19, stride), uint16
-        Output; entry (channel, b, r, c) belongs to the cell whose first pixel is padded[r + 1, c + 1].
+        Output; entry (colour, b, r, c) belongs to the cell whose first pixel is padded[r + 1, c + 1].
     energy : ndarray of shape (3, H + 19, stride), uint32
         Output; sum of squares over the orientations of a cell.
     """
-    for channel in range(3):
-        _channel_cells(padded, channel, table, cells[channel], energy[channel])
+    for colour in range(3):
+        _colour_cells(padded, colour, table, cells[colour], energy[colour])
 
 
 @njit(cache=True)
-def _channel_cells(padded, channel, table, cells, energy):
-    """Fill one channel: votes of 6 rows are kept and summed down, then across."""
+def _colour_cells(padded, colour, table, cells, energy):
+    """Fill one colour: votes of 6 rows are kept and summed down, then across."""
     width = padded.shape[1] - 2
     votes = np.zeros((CELL_PX, width), dtype=np.uint32)
     columns = np.zeros((N_ORIENTATIONS, width), dtype=np.uint32)
     across = np.empty((N_ORIENTATIONS, width), dtype=np.uint32)
     for r in range(cells.shape[1] + CELL_PX - 1):
-        _replace_row(padded, r, channel, table, votes[r % CELL_PX], columns)
+        _replace_row(padded, r, colour, table, votes[r % CELL_PX], columns)
         done = r - CELL_PX + 1
         if done >= 0:
             _sum_across(columns, across)
@@ -186,7 +187,7 @@ def _channel_cells(padded, channel, table, cells, energy):
 
 
 @njit(**LEAF)
-def _replace_row(padded, r, channel, table, votes, columns):
+def _replace_row(padded, r, colour, table, votes, columns):
     """Take the votes of the row six rows above out of the column sums, put those of row r in."""
     for k in range(len(votes)):
         c = np.uintp(k)
@@ -194,10 +195,10 @@ def _replace_row(padded, r, channel, table, votes, columns):
         columns[_orientation(old), c] -= old & _VOTES_MASK
         new = _votes(
             table,
-            padded[r, c + 1, channel],
-            padded[r + 2, c + 1, channel],
-            padded[r + 1, c, channel],
-            padded[r + 1, c + 2, channel],
+            padded[r, c + 1, colour],
+            padded[r + 2, c + 1, colour],
+            padded[r + 1, c, colour],
+            padded[r + 1, c + 2, colour],
         )
         votes[c] = new
         columns[_orientation(new), c] += new & _VOTES_MASK
@@ -220,12 +221,12 @@ def _sum_across(columns, out):
 def level_norms(energy, norms):
     """Fill the inverse norms of the blocks at every position of a level from the energies of its cells.
 
-    norms is (3, H + 13, stride), float32: entry (channel, r, c) belongs to the block whose upper left
+    norms is (3, H + 13, stride), float32: entry (colour, r, c) belongs to the block whose upper left
     cell is at (r, c).
     """
-    for channel in range(3):
+    for colour in range(3):
         for r in range(norms.shape[1]):
-            _norm_row(energy[channel, r], energy[channel, r + CELL_PX], norms[channel, r])
+            _norm_row(energy[colour, r], energy[colour, r + CELL_PX], norms[colour, r])
 
 
 @njit(**LEAF, error_model="numpy")
@@ -234,6 +235,14 @@ def _norm_row(upper, lower, norms):
     for k in range(len(norms) - CELL_PX):
         c = np.uintp(k)
         norms[c] = _inverse_norm(upper[c], upper[c + right], lower[c], lower[c + right])
+
+
+@njit(cache=True)
+def _fill_windows(pixels, n, memory):
+    """See `FeatureChannel.fill_windows`."""
+    cells, norms, energy, table = memory
+    window_cells(pixels, n, table, cells, energy)
+    window_norms(energy, n, norms)
 
 
 @njit(cache=True)
@@ -252,27 +261,27 @@ def window_cells(pixels, n, table, cells, energy):
         Output.
     """
     sums = np.empty((N_ORIENTATIONS, n), dtype=np.uint32)
-    for channel in range(3):
+    for colour in range(3):
         for cell in range(N_CELLS * N_CELLS):
             sums[:] = 0
             top, left = cell // N_CELLS * CELL_PX, cell % N_CELLS * CELL_PX
             for r in range(top, top + CELL_PX):
                 for c in range(left, left + CELL_PX):
-                    _add_votes(pixels, r, c, channel, n, table, sums)
-            _unpack_row(sums, cell, n, cells[channel], energy[channel])
+                    _add_votes(pixels, r, c, colour, n, table, sums)
+            _unpack_row(sums, cell, n, cells[colour], energy[colour])
 
 
 @njit(**LEAF)
-def _add_votes(pixels, r, c, channel, n, table, sums):
+def _add_votes(pixels, r, c, colour, n, table, sums):
     """Add the votes of pixel (r, c) of n windows to the packed sums (8, n)."""
     for k in range(n):
         i = np.uintp(k)
         packed = _votes(
             table,
-            pixels[r, c + 1, channel, i],
-            pixels[r + 2, c + 1, channel, i],
-            pixels[r + 1, c, channel, i],
-            pixels[r + 1, c + 2, channel, i],
+            pixels[r, c + 1, colour, i],
+            pixels[r + 2, c + 1, colour, i],
+            pixels[r + 1, c, colour, i],
+            pixels[r + 1, c + 2, colour, i],
         )
         sums[_orientation(packed), i] += packed & _VOTES_MASK
 
@@ -280,14 +289,90 @@ def _add_votes(pixels, r, c, channel, n, table, sums):
 @njit(cache=True, error_model="numpy")
 def window_norms(energy, n, norms):
     """Fill the inverse norms (3, 9, >= n) of n windows from the energies (3, 16, >= n) of their cells."""
-    for channel in range(3):
+    for colour in range(3):
         for block in range(N_BLOCKS * N_BLOCKS):
             cell = block // N_BLOCKS * N_CELLS + block % N_BLOCKS
             for k in range(n):
                 i = np.uintp(k)
-                norms[channel, block, i] = _inverse_norm(
-                    energy[channel, cell, i],
-                    energy[channel, cell + 1, i],
-                    energy[channel, cell + N_CELLS, i],
-                    energy[channel, cell + N_CELLS + 1, i],
+                norms[colour, block, i] = _inverse_norm(
+                    energy[colour, cell, i],
+                    energy[colour, cell + 1, i],
+                    energy[colour, cell + N_CELLS, i],
+                    energy[colour, cell + N_CELLS + 1, i],
                 )
+
+
+class HogChannel(FeatureChannel):
+    """Histograms of oriented gradients.
+
+    A feature's geometry is row and column of its block (0..2), row and column of its cell in the block (0..1)
+    and its orientation (0..7). It reads the cell's votes and the inverse norm of the block.
+    """
+
+    name = "HOG"
+    kinds = range(1)
+    no_maps = np.empty(0, dtype=np.uint16), np.empty(0, dtype=np.float32)
+    fill_windows = staticmethod(_fill_windows)
+    run = staticmethod(_run)
+    run_at = staticmethod(_run_at)
+
+    def features(self):
+        geometry = hog_geometry()
+        return np.zeros(len(geometry), dtype=np.uint8), geometry
+
+    def is_valid(self, kind, geometry):
+        ends = N_BLOCKS, N_BLOCKS, BLOCK_CELLS, BLOCK_CELLS, N_ORIENTATIONS
+        return (geometry < ends).all(axis=1)
+
+    def describe(self, kind, colour, geometry):
+        a, b, c, d, orientation = geometry
+        return f"HOG {COLOURS[colour]} block ({a}, {b}) cell ({c}, {d}) orientation {orientation}"
+
+    def draw(self, kind, geometry):
+        a, b, c, d, orientation = geometry
+        side = BLOCK_CELLS * CELL_PX
+        # the edge lies across the gradient
+        angle = (orientation + 0.5) * np.pi / N_ORIENTATIONS + np.pi / 2
+        return [
+            Mark(a * CELL_PX, b * CELL_PX, side, side, 0),
+            Mark((a + c) * CELL_PX, (b + d) * CELL_PX, CELL_PX, CELL_PX, 1, angle),
+        ]
+
+    def reads(self, kind, colour, geometry):
+        a, b, c, d, orientation = geometry.T
+        cells, norms = np.zeros_like(a), np.ones_like(a)
+        cell = np.stack([cells, colour * N_ORIENTATIONS + orientation, a + c, b + d], axis=1)
+        return np.stack([cell, np.stack([norms, colour, a, b], axis=1)], axis=1)
+
+    def level_maps(self, padded, n_rows, stride, new):
+        n_cells, n_norms = _map_rows(n_rows)
+        cells = new("cells", (3, N_ORIENTATIONS, n_cells, stride), np.uint16)
+        energy = new("energy", (3, n_cells, stride), np.uint32)
+        norms = new("norms", (3, n_norms, stride), np.float32)
+        level_cells(padded, vote_table(), cells, energy)
+        level_norms(energy, norms)
+        return cells.ravel(), norms.ravel()
+
+    def level_steps(self, n_rows, stride):
+        n_cells, n_norms = _map_rows(n_rows)
+        return [(n * stride, CELL_PX * stride, CELL_PX) for n in (n_cells, n_norms)]
+
+    def window_memory(self, n):
+        return (
+            np.zeros((3, N_ORIENTATIONS, N_CELLS**2, n), dtype=np.uint16),
+            np.zeros((3, N_BLOCKS**2, n), dtype=np.float32),
+            np.zeros((3, N_CELLS**2, n), dtype=np.uint32),
+            vote_table(),
+        )
+
+    def window_steps(self, n):
+        return [(side**2 * n, side * n, n) for side in (N_CELLS, N_BLOCKS)]
+
+
+def _map_rows(n_rows):
+    """Rows of the cells and of the norms of a level with n_rows rows of windows."""
+    n = n_rows + WINDOW_PX + 1 - CELL_PX
+    return n, n - CELL_PX
+
+
+HOG = HogChannel()

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ...features.channels.dispatch import evaluate, evaluate_at
 from ...features.codes import quantise
 from ...features.jit import LEAF
-from ...features.maps import LevelMaps, evaluate, evaluate_at
+from ...features.maps import LevelMaps
 from ...features.pyramid import Level
 from ...features.threads import in_threads
 from .cascade import NEVER
@@ -99,14 +100,13 @@ def scan_photo(
     list of FoundWindows
         One a classifier.
     """
-    hog = any(classifier.pool.needs[0] for classifier in classifiers)
-    haar = any(classifier.pool.needs[1] for classifier in classifiers)
+    channels = {channel for classifier in classifiers for channel in classifier.pool.channels}
 
     def scan_band(band: tuple[int, int]) -> list[FoundWindows]:
         index, first = band
         image = levels[index].image
         rows = first, min(first + BAND_ROWS, len(image))
-        maps = LevelMaps(image, rows=rows, hog=hog, haar=haar, reuse=_take_spare_maps())
+        maps = LevelMaps(image, rows=rows, channels=channels, reuse=_take_spare_maps())
         found = []
         for classifier, floor in zip(classifiers, floors, strict=True):
             row, col, score = scan_level(maps, classifier, floor, exact=exact, sparse=sparse)
@@ -199,13 +199,12 @@ def score_map(
         rejection[-1] = max(rejection[-1], np.float32(floor))
     pool = classifier.pool
     features = pool.kinds, pool.offsets(maps.layout), *classifier.scaling, classifier.tables, rejection
-    read = maps.integral, maps.cells, maps.norms
     n_dense = len(pool) if exact else min(DENSE_STAGES, len(pool))
     intercept = np.float32(classifier.intercept)
     scores = np.full(maps.shape, NEVER)
-    _scan_grid(features, read, maps.stride, intercept, n_dense, 2 if sparse else 1, scores)
+    _scan_grid(features, maps.read, maps.stride, intercept, n_dense, 2 if sparse else 1, scores)
     if sparse:
-        _scan_beside(features, read, maps.stride, intercept, scores)
+        _scan_beside(features, maps.read, maps.stride, intercept, scores)
     return scores
 
 
@@ -261,10 +260,9 @@ def _places_beside(scores, stride):
 def _begin_row(features, read, start, width, intercept, n_dense, values, codes, partial):
     """Fill the partial sums of a row's windows over the first features, -inf for those given up."""
     kinds, offsets, low, high, scale, tables, rejection = features
-    integral, cells, norms = read
     partial[:width] = intercept
     for t in range(n_dense):
-        evaluate(kinds, offsets, t, integral, cells, norms, start, width, values)
+        evaluate(kinds, offsets, t, read, start, width, values)
         quantise(values, low[t], high[t], scale[t], width, codes, 0, 0)
         threshold = rejection[t]
         for k in range(width):
@@ -288,11 +286,10 @@ def _list_left(start, width, step, places, partial, n):
 def _go_through(features, read, first, places, partial, n, values, codes):
     """Add the features from `first` on to the windows of a list; return how many are left of it."""
     kinds, offsets, low, high, scale, tables, rejection = features
-    integral, cells, norms = read
     for t in range(first, len(kinds)):
         if n == 0:
             break
-        evaluate_at(kinds, offsets, t, integral, cells, norms, places, n, values)
+        evaluate_at(kinds, offsets, t, read, places, n, values)
         quantise(values, low[t], high[t], scale[t], n, codes, 0, 0)
         threshold = rejection[t]
         left = 0

@@ -23,8 +23,10 @@ from skimage.feature import haar_like_feature, haar_like_feature_coord
 from skimage.feature import hog as skimage_hog
 from skimage.transform import integral_image, pyramid_gaussian
 
-from annealed.features.channels.haar import WEIGHTS
-from annealed.features.maps import LevelMaps, evaluate
+from annealed.features.channels.dispatch import evaluate
+from annealed.features.channels.haar import HAAR, WEIGHTS
+from annealed.features.channels.hog import HOG
+from annealed.features.maps import LevelMaps
 from annealed.features.patches import cut_windows
 from annealed.features.pool import WindowPool
 from annealed.features.pyramid import gaussian_pyramid
@@ -32,8 +34,6 @@ from annealed.features.threads import get_num_threads, set_num_threads
 
 NAIVE_WINDOWS = 4
 ROW_FEATURES = 400
-HAAR = slice(864, None)
-HOG = slice(0, 864)
 
 
 def best_time(function, seconds, clock=time.process_time):
@@ -59,10 +59,10 @@ def naive_haar(patches, descriptors):
     """Sum the pixels of every rectangle with NumPy."""
     windows = patches[:, 1:-1, 1:-1].astype(np.int64)
     out = np.empty((len(descriptors), len(patches)))
-    for f, (kind, channel, row, col, height, width, _) in enumerate(descriptors.tolist()):
+    for f, (kind, colour, row, col, height, width, _) in enumerate(descriptors.tolist()):
         for i, window in enumerate(windows):
             out[f, i] = sum(
-                weight * window[top : top + height, left : left + width, channel].sum()
+                weight * window[top : top + height, left : left + width, colour].sum()
                 for top, line in zip(range(row, 24, height), WEIGHTS[kind], strict=False)
                 for left, weight in zip(range(col, 24, width), line, strict=False)
             )
@@ -73,7 +73,11 @@ def pool_table(patches, seconds):
     """Time all features of stored windows, on one thread and on all."""
     every = WindowPool.default()
     rows, per_value = [], {}
-    for name, pool in (("all", every), ("Haar", every[HAAR]), ("HOG", every[HOG])):
+    for name, pool in (
+        ("all", every),
+        ("Haar", every[every.belongs_to(HAAR)]),
+        ("HOG", every[every.belongs_to(HOG)]),
+    ):
         lo, hi = pool.ranges(patches)
         codes = np.zeros((len(pool), len(patches)), dtype=np.uint8)
         actions = (partial(pool.ranges, patches), partial(pool.codes, patches, lo, hi, out=codes))
@@ -97,7 +101,8 @@ def pool_table(patches, seconds):
 
 def peer_table(patches, per_value, seconds):
     """Time what scikit-image and a naive twin need for the same values, on one thread."""
-    haar = WindowPool.default()[HAAR][::500]
+    every = WindowPool.default()
+    haar = every[every.belongs_to(HAAR)][::500]
     naive = best_time(lambda: naive_haar(patches[:NAIVE_WINDOWS], haar.descriptors), seconds)
     window = integral_image(patches[0, 1:-1, 1:-1, 0].astype(np.int64))
     coordinates, types = haar_like_feature_coord(24, 24, "type-2-x")
@@ -126,8 +131,8 @@ def maps_table(levels, seconds):
     grey = image[..., 0]
     used = LevelMaps(image)
     options = {"orientations": 8, "pixels_per_cell": (6, 6), "cells_per_block": (2, 2), "block_norm": "L2"}
-    ours_haar = best_time(lambda: LevelMaps(image, hog=False, reuse=used), seconds)
-    ours_hog = best_time(lambda: LevelMaps(image, haar=False, reuse=used), seconds)
+    ours_haar = best_time(lambda: LevelMaps(image, channels=[HAAR], reuse=used), seconds)
+    ours_hog = best_time(lambda: LevelMaps(image, channels=[HOG], reuse=used), seconds)
     cv2.setNumThreads(1)
     their_haar = best_time(lambda: cv2.integral(image), seconds)
     their_hog = 3 * 36 * best_time(lambda: skimage_hog(grey, **options), seconds)
@@ -142,25 +147,27 @@ def maps_table(levels, seconds):
 
 
 @numba.njit
-def scan_features(kinds, offsets, integral, cells, norms, starts, n, values):
+def scan_features(kinds, offsets, read, starts, n, values):
     """Evaluate every feature along every row."""
     for start in starts:
         for f in range(len(kinds)):
-            evaluate(kinds, offsets, f, integral, cells, norms, start, n, values)
+            evaluate(kinds, offsets, f, read, start, n, values)
 
 
 def scan_table(levels, seconds):
     """Time features evaluated for pieces of a level's rows, on one thread."""
     maps = LevelMaps(levels[0].image)
     every = WindowPool.default()
-    drawn = np.random.default_rng(0).choice(np.arange(len(every))[HAAR], ROW_FEATURES, replace=False)
-    pools = {"Haar": every[drawn], "HOG": every[HOG][::2]}
+    drawn = np.random.default_rng(0).choice(
+        np.flatnonzero(every.belongs_to(HAAR)), ROW_FEATURES, replace=False
+    )
+    pools = {"Haar": every[drawn], "HOG": every[every.belongs_to(HOG)][::2]}
     rows = []
     for n in (1, 16, 64, maps.shape[1]):
         times = []
         for pool in pools.values():
             starts = np.arange(100, 108) * maps.stride
-            arrays = (pool.kinds, pool.offsets(maps.layout), maps.integral, maps.cells, maps.norms)
+            arrays = (pool.kinds, pool.offsets(maps.layout), maps.read)
             values = np.empty(n, dtype=np.float32)
             total = best_time(partial(scan_features, *arrays, starts, n, values), seconds)
             times.append(1e9 * total / (len(starts) * len(pool)))

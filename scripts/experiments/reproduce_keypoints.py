@@ -31,8 +31,9 @@ from matplotlib.figure import Figure
 
 from annealed.datasets.photos.annotation_formats import read_annotations
 from annealed.datasets.photos.photo_set import with_sizes
+from annealed.features.channels.hog import HOG
 from annealed.features.codes import N_CODES
-from annealed.features.pool import HOG, WindowPool
+from annealed.features.pool import WindowPool
 from annealed.models import LogitBoost, load_model
 from annealed.models.boosting.thresholds import threshold_codes
 from annealed.models.keypoints import FitConfig, keypoint_targets, observed, precision_recall
@@ -91,7 +92,7 @@ def fit(method, keypoint, pool, examples, k):
         rule = FitConfig(k=k, loss=LOSSES.get(method, "huber"))
         if method == "svm-pl-hog":
             pool = WindowPool.default()
-            pool = pool[np.flatnonzero(pool.kinds == HOG)]
+            pool = pool[pool.belongs_to(HOG)]
             rule = replace(rule, k=len(pool))
         classifier, _ = fit_classifier(keypoint, pool, examples, rule, 0, LOWEST, Phases())
     return classifier, time.perf_counter() - started

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 from numba import config
+from scanned import features_at, features_of_row
 
+from annealed.features.channels.haar import HAAR
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.maps import LevelMaps
 from annealed.features.patches import cut_windows
@@ -28,7 +30,7 @@ def some_centres(first, end, width):
 def test_scanned_values_are_those_of_the_windows_cut_out(rng, pool, shape):
     level = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
     rows, cols = some_centres(0, *shape)
-    scanned = pool.compute_at(LevelMaps(level), rows, cols)
+    scanned = features_at(pool, LevelMaps(level), rows, cols)
     assert np.array_equal(scanned, pool.compute(cut_windows(level, rows, cols)))
 
 
@@ -37,7 +39,7 @@ def test_every_feature_is_the_same_in_a_scan(rng):
     every = WindowPool.default()
     level = rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)
     rows, cols = rng.integers(0, 40, 8), rng.integers(0, 50, 8)
-    scanned = every.compute_at(LevelMaps(level), rows, cols)
+    scanned = features_at(every, LevelMaps(level), rows, cols)
     assert np.array_equal(scanned, every.compute(cut_windows(level, rows, cols)))
 
 
@@ -48,44 +50,34 @@ def test_a_band_gives_what_the_whole_level_gives(rng, pool):
         band = LevelMaps(level, rows=(first, end))
         assert band.shape == (end - first, 33)
         rows, cols = some_centres(first, end, 33)
-        assert np.array_equal(pool.compute_at(band, rows, cols), pool.compute_at(whole, rows, cols))
+        assert np.array_equal(features_at(pool, band, rows, cols), features_at(pool, whole, rows, cols))
 
 
 def test_maps_in_used_memory_are_the_same(rng, pool):
     large, small = (rng.integers(0, 256, (*shape, 3), dtype=np.uint8) for shape in [(60, 50), (30, 45)])
     rows, cols = some_centres(0, 30, 45)
-    fresh = pool.compute_at(LevelMaps(small), rows, cols)
+    fresh = features_at(pool, LevelMaps(small), rows, cols)
     first = LevelMaps(large)
     again = LevelMaps(small, reuse=first)
-    assert np.array_equal(pool.compute_at(again, rows, cols), fresh)
-    assert np.shares_memory(again.cells, first.cells)
+    assert np.array_equal(features_at(pool, again, rows, cols), fresh)
+    assert np.shares_memory(again.read[0][1][0], first.read[0][1][0])
 
 
 def test_a_row_equals_its_windows(rng, pool):
     level = rng.integers(0, 256, (30, 47, 3), dtype=np.uint8)
     maps = LevelMaps(level, rows=(4, 30))
-    out = np.empty(47, dtype=np.float32)
-    for feature in range(0, len(pool), 7):
-        pool.compute_row(maps, feature, 11, out)
-        expected = pool[[feature]].compute_at(maps, np.full(47, 11), np.arange(47))
-        assert np.array_equal(out, expected[0])
+    expected = features_at(pool, maps, np.full(47, 11), np.arange(47))
+    assert np.array_equal(features_of_row(pool, maps, 11), expected)
 
 
 def test_only_the_wanted_maps_are_made(rng):
     level = rng.integers(0, 256, (30, 30, 3), dtype=np.uint8)
-    no_hog, no_haar = LevelMaps(level, hog=False), LevelMaps(level, haar=False)
-    assert no_hog.cells.size == no_hog.norms.size == no_haar.integral.size == 0
-    both = LevelMaps(level)
-    assert np.array_equal(no_hog.integral, both.integral)
+    only_haar, both = LevelMaps(level, channels=[HAAR]), LevelMaps(level)
+    (_, hog_maps), (_, haar_maps) = only_haar.read
+    assert [flat.size for flat in hog_maps] == [0, 0]
+    assert np.array_equal(haar_maps[0], both.read[1][1][0])
     haar = WindowPool.default()[864::999]
-    assert np.array_equal(haar.compute_at(no_hog, [9], [9]), haar.compute_at(both, [9], [9]))
-
-
-def test_maps_do_not_depend_on_the_number_of_threads(rng, pool, with_threads):
-    level = rng.integers(0, 256, (80, 60, 3), dtype=np.uint8)
-    rows, cols = some_centres(0, 80, 60)
-    one, two = with_threads(lambda: pool.compute_at(LevelMaps(level), rows, cols))
-    assert np.array_equal(one, two)
+    assert np.array_equal(features_at(haar, only_haar, [9], [9]), features_at(haar, both, [9], [9]))
 
 
 @pytest.mark.parametrize(("rows", "message"), [([3], "begin with row 5"), ([12], "0..11")])

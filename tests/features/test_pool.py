@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from numba import config
 
+from annealed.features.channels.haar import HAAR
+from annealed.features.channels.hog import HOG
 from annealed.features.codes import code_of, code_scale
 from annealed.features.errors import DataError
-from annealed.features.pool import HOG, WindowPool
+from annealed.features.pool import WindowPool
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,9 @@ def patches(rng):
 def test_default_pool_has_the_paper_s_size():
     every = WindowPool.default()
     assert len(every) == 864 + 60939
-    assert (every.kinds == HOG).sum() == 864
+    assert every.belongs_to(HOG).sum() == 864
+    assert every.belongs_to(HAAR).sum() == 60939
+    assert every.channels == [HOG, HAAR]
     assert len(np.unique(every.descriptors, axis=0)) == len(every)
     assert np.bincount(every.descriptors[:, 1]).tolist() == [len(every) // 3] * 3
 
@@ -35,7 +39,7 @@ def test_default_pool_passes_its_own_check():
     "bad",
     [
         [6, 0, 0, 0, 2, 4, 0],  # unknown kind
-        [1, 3, 0, 0, 4, 4, 0],  # a fourth channel
+        [1, 3, 0, 0, 4, 4, 0],  # a fourth colour
         [1, 0, 0, 0, 4, 13, 0],  # two of 13 columns reach outside
         [2, 0, 20, 0, 3, 4, 0],  # reaches below the window
         [3, 0, 0, 0, 4, 0, 0],  # no width
@@ -171,14 +175,17 @@ def test_drawn_rectangles_give_the_value(rng):
     patch = rng.integers(0, 256, (26, 26, 3), dtype=np.uint8)
     window = patch[1:-1, 1:-1].astype(int)
     values = pool.compute(patch[None])[:, 0]
-    for f, (_, channel, *_) in enumerate(pool.descriptors):
+    for f, (_, colour, *_) in enumerate(pool.descriptors):
         total = sum(
-            weight * window[row : row + height, col : col + width, channel].sum()
-            for row, col, height, width, weight in pool.draw(f)
+            weight * window[row : row + height, col : col + width, colour].sum()
+            for row, col, height, width, weight, _ in pool.draw(f)
         )
         assert total == values[f]
 
 
 def test_drawn_hog_cell_lies_in_its_block():
     pool = WindowPool.from_descriptors(np.array([[0, 1, 2, 1, 0, 1, 7]], np.uint8))
-    assert pool.draw(0) == [(12, 6, 12, 12, 0), (12, 12, 6, 6, 1)]
+    block, cell = pool.draw(0)
+    assert block == (12, 6, 12, 12, 0, None)
+    assert cell[:5] == (12, 12, 6, 6, 1)
+    assert np.degrees(cell.angle) == 7.5 * 22.5 + 90  # across the gradient

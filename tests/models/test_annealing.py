@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from naive import piecewise_basis
 from scipy import sparse
 
 from annealed.features.errors import DataError, ParameterError
@@ -172,13 +173,6 @@ def test_penalized_algorithm_agrees_with_naive_twin(rng):
     check_same(result, naive)
 
 
-def naive_basis(codes, n_bins):
-    """The centred basis functions of section 2.5.1 at each code, shape (n_rows, n_features, n_bins + 1)."""
-    position = codes.T / 255 * n_bins
-    hats = np.maximum(0, 1 - np.abs(position[:, :, None] - np.arange(n_bins + 1)))
-    return hats - hats.mean(axis=0)
-
-
 def test_piecewise_blocks_agree_with_naive_twin(rng):
     """Blocks of B + 1 coefficients, with the prior (13), ranked by their norms."""
     codes = rng.integers(0, 256, (N_FEATURES, N_ROWS)).astype(np.uint8)
@@ -188,7 +182,7 @@ def test_piecewise_blocks_agree_with_naive_twin(rng):
     prior = 2 * 0.01 * np.eye(5) + 2 * 0.02 * bend.T @ bend
     result = anneal(BinnedDesign(codes, 4), Lorenz(y), penalty, SCHEDULE, learning_rate=0.5, **LITERAL)
     naive = naive_anneal(
-        naive_basis(codes, 4),
+        piecewise_basis(codes, 4),
         weighted(DERIVATIVES[Lorenz], y),
         SCHEDULE.features_kept(N_FEATURES),
         0.5,

@@ -42,7 +42,7 @@ class AlignConfig:
     k : int
         Features selected in each stage; 0: no alignment.
     n_haar : int
-        Haar features drawn at random for each window; HOG always takes part.
+        Haar features drawn at random for each window; other channels always take part.
     zooms : tuple of float
         Sizes of the object in the windows of the stages, in parts of its size in those of the classifiers.
     n_starts : int

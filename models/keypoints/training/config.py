@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ....features.channels.haar import HAAR
 from ....features.errors import ParameterError
-from ....features.pool import HOG, WindowPool
+from ....features.pool import WindowPool
 from ..detector import PyramidConfig
 from .alignment_fitting import AlignConfig
 from .classifier_fitting import FitConfig
@@ -32,7 +33,8 @@ class TrainingConfig:
     hard_floor : float
         Negatives that score less are never hard: at -1 and below they have no part in a margin loss.
     n_haar : int or None
-        Haar features drawn at random from the pool for a quick run; None: all. HOG always takes part.
+        Haar features drawn at random from the pool for a quick run; None: all.
+        Other channels always take part.
     validation : float
         Share of the photos that is held out, to choose detection thresholds and to report on.
     seed : int
@@ -73,10 +75,11 @@ class TrainingConfig:
 
 
 def training_pool(n_haar: int | None, seed: int) -> WindowPool:
-    """Return the pool to select from: all features, or HOG and a random share of Haar."""
+    """Return the pool to select from: all features, or a random share of those of Haar and all others."""
     pool = WindowPool.default()
-    haar = np.flatnonzero(pool.kinds != HOG)
+    is_haar = pool.belongs_to(HAAR)
+    haar = np.flatnonzero(is_haar)
     if n_haar is None or n_haar >= len(haar):
         return pool
     drawn = np.random.default_rng([seed, 1]).choice(haar, n_haar, replace=False)
-    return pool[np.sort(np.concatenate([np.flatnonzero(pool.kinds == HOG), drawn]))]
+    return pool[np.sort(np.concatenate([np.flatnonzero(~is_haar), drawn]))]

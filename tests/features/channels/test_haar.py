@@ -47,9 +47,9 @@ def test_values_equal_naive_sums(rng, n_windows):
     patches = rng.integers(0, 256, (n_windows, 26, 26, 3), dtype=np.uint8)
     descriptors = random_descriptors(rng, 300)
     got = values(patches, descriptors)
-    for f, (kind, channel, *rectangle, _) in enumerate(descriptors):
+    for f, (kind, colour, *rectangle, _) in enumerate(descriptors):
         for i, patch in enumerate(patches):
-            assert got[f, i] == naive_value(patch[1:-1, 1:-1, channel], kind, *rectangle)
+            assert got[f, i] == naive_value(patch[1:-1, 1:-1, colour], kind, *rectangle)
 
 
 @pytest.mark.parametrize(

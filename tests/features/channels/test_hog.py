@@ -9,13 +9,13 @@ HOG = WindowPool.default()[:864]
 
 
 def compute(patch):
-    """HOG features of one patch, (channel, block row, block col, cell row, cell col, orientation)."""
+    """HOG features of one patch, (colour, block row, block col, cell row, cell col, orientation)."""
     return HOG.compute(patch[None]).reshape(3, 3, 3, 2, 2, 8)
 
 
-def naive_cells(patch, channel):
+def naive_cells(patch, colour):
     """Cell sums (4, 4, 8), pixel by pixel."""
-    grey = patch[..., channel].astype(float)
+    grey = patch[..., colour].astype(float)
     cells = np.zeros((4, 4, 8))
     for r in range(24):
         for c in range(24):
@@ -32,13 +32,13 @@ def naive_cells(patch, channel):
 
 def naive_hog(patch):
     out = np.zeros((3, 3, 3, 2, 2, 8))
-    for channel in range(3):
-        cells = naive_cells(patch, channel)
+    for colour in range(3):
+        cells = naive_cells(patch, colour)
         for r in range(3):
             for c in range(3):
                 block = cells[r : r + 2, c : c + 2]
                 norm = np.sqrt((block**2).sum() + 180.0**2)
-                out[channel, r, c] = np.minimum(block / norm, 0.2)
+                out[colour, r, c] = np.minimum(block / norm, 0.2)
     return out
 
 
@@ -80,7 +80,7 @@ def test_agrees_with_scikit_image(rng):
     np.testing.assert_allclose(compute(patch)[1], expected, atol=4e-3)
 
 
-def test_channels_are_independent(rng):
+def test_colours_are_independent(rng):
     patch = rng.integers(0, 256, (26, 26, 3), dtype=np.uint8)
     swapped = compute(np.ascontiguousarray(patch[..., [2, 0, 1]]))
     np.testing.assert_array_equal(swapped, compute(patch)[[2, 0, 1]])

@@ -1,3 +1,4 @@
+import naive
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,12 +8,6 @@ from annealed.models.boosting.weak_learners import ConstantLearners, LinearLearn
 
 def weighted_error(w, z, f):
     return w @ (z - f) ** 2
-
-
-def naive_line(x, w, z):
-    """Weighted least squares through the normal equations of [1, x]."""
-    A = np.column_stack([np.ones_like(x), x]) * np.sqrt(w)[:, None]
-    return np.linalg.lstsq(A, np.sqrt(w) * z, rcond=None)[0]
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def test_linear_gains_are_drops_of_the_error_of_the_best_line(problem):
     features = np.array([0, 3, 5, 69])
     gains = LinearLearners(X, 1).gains(w, w * z, features)
     for gain, j in zip(gains, features, strict=True):
-        a, b = naive_line(X[:, j], w, z)
+        a, b = naive.weighted_line(X[:, j], w, z)
         # Values are kept as float32.
         assert gain == pytest.approx(constant - weighted_error(w, z, a + b * X[:, j]), rel=1e-4, abs=1e-6)
     assert gains[1] == 0
@@ -40,7 +35,7 @@ def test_linear_fit_is_the_weighted_line(problem):
     learners = LinearLearners(X, 2)
     parameters = learners.fit(7, w, w * z)
     learners.add(1, 7, parameters)
-    expected = naive_line(X[:, 7], w, z)
+    expected = naive.weighted_line(X[:, 7], w, z)
     np.testing.assert_allclose([learners.intercept[1], learners.coef[1, 7]], expected, rtol=1e-4)
     np.testing.assert_allclose(
         learners.response(7, parameters), expected[0] + expected[1] * X[:, 7], rtol=1e-3, atol=1e-5

@@ -1,5 +1,6 @@
 """What every design promises: it acts as an explicit matrix, in any rows, after any keep step."""
 
+import naive
 import numpy as np
 import pytest
 from scipy import sparse
@@ -43,22 +44,9 @@ LINEAR = {
 DESIGNS = {**LINEAR, "binned": lambda X: BinnedDesign(make_codes(X), N_BINS)}
 
 
-def naive_basis(codes, n_bins):
-    """The N x M(B + 1) matrix of section 2.5.1, centred, column by column."""
-    n_features, n_rows = codes.shape
-    basis = np.zeros((n_rows, n_features, n_bins + 1))
-    for j in range(n_features):
-        for i in range(n_rows):
-            position = int(codes[j, i]) * n_bins / 255
-            k = min(int(position), n_bins - 1)
-            basis[i, j, k] = 1 - (position - k)
-            basis[i, j, k + 1] = position - k
-    return basis - basis.mean(axis=0)
-
-
 def explicit(name, X):
     """The matrix that a design stands for, shape (n_rows, n_features, n_coefficients)."""
-    return naive_basis(make_codes(X), N_BINS) if name == "binned" else X[:, :, None]
+    return naive.piecewise_basis(make_codes(X), N_BINS) if name == "binned" else X[:, :, None]
 
 
 @pytest.fixture(params=[False, True], ids=["whole", "shared out"])

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from annealed.features.channels.haar import HAAR
 from annealed.features.errors import DataError, ParameterError
-from annealed.features.pool import HOG, WindowPool
+from annealed.features.pool import WindowPool
 from annealed.models.keypoints.training.classifier_fitting import FitConfig, TrainingSet, fit_classifier
 from annealed.models.keypoints.training.mining import Examples, no_examples
 from annealed.models.keypoints.training.phases import Phases
@@ -14,7 +15,7 @@ def pool():
     """A few HOG and a few Haar features."""
     full = WindowPool.default()
     rng = np.random.default_rng(0)
-    haar = rng.choice(np.flatnonzero(full.kinds != HOG), 150, replace=False)
+    haar = rng.choice(np.flatnonzero(full.belongs_to(HAAR)), 150, replace=False)
     return full[np.concatenate([np.arange(0, 864, 8), haar])]
 
 
@@ -54,8 +55,8 @@ def test_fit_classifier_selects_features_that_see_the_square(pool, examples):
     """The pool has features all over the window; those chosen read the square's pixels or its edges."""
     classifier, _ = fit(pool, examples, k=6)
     for j in range(6):
-        parts = [part for part in classifier.pool.draw(j) if part[4]]
-        assert any(r < 17 and r + h > 7 and c < 17 and c + w > 7 for r, c, h, w, _ in parts)
+        parts = [mark for mark in classifier.pool.draw(j) if mark.weight]
+        assert any(r < 17 and r + h > 7 and c < 17 and c + w > 7 for r, c, h, w, *_ in parts)
 
 
 def test_fit_classifier_is_a_function_of_its_arguments(pool, examples):
