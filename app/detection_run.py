@@ -12,17 +12,17 @@ from ..datasets.videos import frame_rate
 from ..features.errors import DataError
 from ..models.keypoints.detector import KeypointDetector
 from ..models.keypoints.objects.model import Objects
+from ..models.whole_files import whole_file
 from .output.detection_files import DetectionWriter, Found, Picture
 from .output.overlay import draw_detections, draw_objects
 from .output.video_file import VideoFile
-from .output.whole_file import whole_file
 from .photo_inputs import is_video, n_expected, pictures_of
 from .progress import Bars, warn
 
 FRAMES_PER_SECOND = 25.0
 """Of the overlay of a video that does not state its own."""
 SLOWEST = 0.1
-"""Frames per second; of fewer OpenCV writes no video."""
+"""Frames per second."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ class DetectionRun:
                         save(self.finder.draw(image, found))
             self._check_length(path, n_pictures)
         except DataError as error:
+            if overlay is not None and str(error).startswith(str(overlay)):
+                raise  # what cannot be written is no matter of this input alone
             text = str(error)
             warn(text if str(path) in text else f"{path}: {text}")
             self.n_skipped += n_pictures == 0

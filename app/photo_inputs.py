@@ -86,7 +86,7 @@ def overlay_names(paths: Sequence[Path]) -> list[str]:
             n += 1
             stem = f"{path.stem}-{n}"
         taken.add(stem.lower())
-        names.append(stem + (".avi" if is_video(path) else ".png"))
+        names.append(stem + (".mp4" if is_video(path) else ".png"))
     return names
 
 

@@ -4,10 +4,8 @@ Layout of the metadata, one JSON document under the key `annealed`:
 `{"format_version": 1, "kind": "keypoint-detector", ...whatever the kind records...}`.
 """
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from ..features.errors import DataError
+from .whole_files import write_whole
 
 FORMAT_VERSION = 1
 METADATA_KEY = "annealed"
@@ -69,23 +68,6 @@ class ModelFile:
         return array
 
 
-def write_atomically(path: str | os.PathLike, data: bytes) -> None:
-    """Write a file whole or not at all: an interruption leaves the file that was there before."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
 def write_model_file(
     path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], metadata: dict[str, Any]
 ) -> None:
@@ -104,7 +86,7 @@ def write_model_file(
         raise ValueError(f"kind must be one of {sorted(LOADERS)}, got {kind!r}")
     document = {"format_version": FORMAT_VERSION, "kind": kind, **metadata}
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_atomically(path, save(tensors, {METADATA_KEY: json.dumps(document, sort_keys=True)}))
+    write_whole(path, save(tensors, {METADATA_KEY: json.dumps(document, sort_keys=True)}))
 
 
 def read_model_file(path: str | os.PathLike, kind: str | None = None) -> ModelFile:

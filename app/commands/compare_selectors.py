@@ -30,10 +30,13 @@ def command(
     from ...models.selection.comparison import compare_each
     from ...models.selection.judging import TASKS, kind_of
     from ...models.selection.registry import method_named, methods_for
+    from ...models.whole_files import check_file_place, whole_file
     from ..output.selection_files import plot_scores
     from ..progress import Bars, warn, warn_of_problems
     from ..status import ExitStatus, exit_with
 
+    if out is not None:
+        check_file_place(out)
     named = read_table(table, target)
     warn_of_problems(named.left_out)
     data = named.table
@@ -62,7 +65,8 @@ def command(
     _print_scores(scores, kind)
     warn_of_problems(problems)
     if out is not None and scores:
-        plot_scores(out, scores, kind)
+        with whole_file(out) as temporary:
+            plot_scores(temporary, scores, kind)
         warn(f"{out}: written")
     if waiting:
         raise exit_with(f"interrupted during {waiting[0]}", ExitStatus.INTERRUPTED)

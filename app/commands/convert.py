@@ -41,12 +41,14 @@ def command(
     The photos are not copied: they stay where they are, or are put into OUT/images by hand. What cannot
     be used is reported and left out.
     """
-    from ...datasets.photos.annotation_formats import read_annotations, write_annotations
+    from ...datasets.photos.annotation_formats import read_annotations
     from ...datasets.photos.keypoint_csv import KEYPOINTS_FILE
     from ...features.errors import DataError
+    from ..output.annotation_files import check_not_source, write_annotations
     from ..progress import warn, warn_of_problems
 
     there = out / KEYPOINTS_FILE if to is Target.csv else out
+    check_not_source(source, there)
     if there.exists() and not force:
         raise DataError(f"{there}: is there already; --force replaces it")
     photos = read_annotations(source, None if form is None else form.value)

@@ -28,17 +28,19 @@ def command(
     """
     from ...datasets.photos.sample_photos import load_astronaut, make_sample_photos
     from ...models.keypoints.training.trainer import train_detector
+    from ...models.whole_files import check_folder_place, whole_folder
     from ..progress import Bars
 
-    out.mkdir(parents=True, exist_ok=True)
+    check_folder_place(out)
     training = make_sample_photos(N_TRAINING)
     test = make_sample_photos(N_TEST, split="test", shape=(300, 400))
     columns = {name: training.keypoint_index(name) for name in KEYPOINTS}
     with Bars() as bars:
         result = train_detector(training.photos, columns, _config(), report=bars.update)
-    result.detector.save(out / "demo.safetensors")
     scores, pictures = _try_out(result.detector, test, load_astronaut(), result)
-    (out / "index.html").write_text(_render(result, scores, pictures), encoding="utf-8")
+    with whole_folder(out) as folder:
+        result.detector.save(folder / "demo.safetensors")
+        (folder / "index.html").write_text(_render(result, scores, pictures), encoding="utf-8")
     for name, line in scores.items():
         print(f"{name}: {line}")
     print("seconds: " + ", ".join(f"{name} {value:.1f}" for name, value in result.phases.seconds.items()))

@@ -143,8 +143,8 @@ def _follow_camera(
 @contextmanager
 def _writer(out: Path | None, form: Format, keypoints: tuple[str, ...]) -> Iterator["DetectionWriter"]:
     """What writes detections to stdout, or to a file in a folder."""
+    from ...models.whole_files import whole_file
     from ..output.detection_files import SUFFIXES, WRITERS
-    from ..output.whole_file import whole_file
 
     if out is None:
         with WRITERS[form.value](sys.stdout, keypoints) as writer:
@@ -153,7 +153,7 @@ def _writer(out: Path | None, form: Format, keypoints: tuple[str, ...]) -> Itera
     path = out / f"detections.{SUFFIXES[form.value]}"
     with (
         whole_file(path, keep_interrupted=True) as temporary,
-        temporary.open("w", encoding="utf-8") as stream,
+        temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream,
         WRITERS[form.value](stream, keypoints) as writer,
     ):
         yield writer

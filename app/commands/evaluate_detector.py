@@ -51,9 +51,12 @@ def command(
     """
     from ...datasets.photos.annotation_formats import read_annotations
     from ...models.keypoints.evaluation import Criteria, precision_recall
+    from ...models.whole_files import check_folder_place
     from ..arguments import load_detector, sized
     from ..progress import warn, warn_of_problems
 
+    if out is not None:
+        check_folder_place(out)
     criteria, wide = Criteria(hit, miss), Criteria(max(hit, NEAR), max(miss, NEAR))
     detector = load_detector(model)
     photos = read_annotations(data)
@@ -70,12 +73,14 @@ def command(
     n_skipped = len(photos.problems) + len(problems)
     work = f"{'single detections' if raw else 'keypoints of objects'} in {len(used)} photos"
     if out is not None:
+        from ...models.whole_files import whole_folder
         from ..output.evaluation_report import Judged
 
-        figure = _write(out, rows, curves)
         title = f"{Path(model).name} on {data.resolve().name}: {work}"
         judged = Judged(used, seen, thresholds, criteria, detector.object_px)
-        (out / "report.html").write_text(_render(title, rows, figure, judged), encoding="utf-8")
+        with whole_folder(out) as folder:
+            figure = _write(folder, rows, curves)
+            (folder / "report.html").write_text(_render(title, rows, figure, judged), encoding="utf-8")
     warn(work + (f", {n_skipped} problems" if n_skipped else ""))
 
 
@@ -142,7 +147,6 @@ def _write(out: Path, rows: list[dict[str, str]], curves: dict[str, "PrecisionRe
 
     from ..output.figures import plot_curves
 
-    out.mkdir(parents=True, exist_ok=True)
     with open(out / "summary.csv", "w", newline="", encoding="utf-8") as stream:
         summary = csv.DictWriter(stream, list(rows[0]))
         summary.writeheader()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..progress import Bars
 
 
-ENDINGS = ".tracks.csv", ".candidates.csv", ".candidates.json", ".png", ".avi"
+ENDINGS = ".tracks.csv", ".candidates.csv", ".candidates.json", ".png", ".mp4"
 """Of the files that are written for each input."""
 
 
@@ -33,7 +33,7 @@ def command(
 
     Writes, for each input, the tracks with their labels (NAME.tracks.csv), all candidates with their scores
     (NAME.candidates.csv and .json), a contact sheet (NAME.png) and, where there is a video, the video with
-    the tracks drawn in (NAME.avi). Only points seen in all frames are segmented; the others join the motion
+    the tracks drawn in (NAME.mp4). Only points seen in all frames are segmented; the others join the motion
     that fits them. An input that cannot be used is reported and skipped.
     """
     import json
@@ -41,6 +41,7 @@ def command(
     from ...features.errors import AnnealedError, DataError
     from ...models.model_files import load_model
     from ...models.motion import MotionRanker
+    from ...models.whole_files import check_folder_place
     from ..output.motion_files import read_input, summary_text
     from ..photo_inputs import check_not_replaced, overlay_names
     from ..progress import Bars, warn
@@ -50,7 +51,7 @@ def command(
         raise DataError(f"{model}: holds a {type(ranker).__name__}, not a ranker of segmentations")
     names = [Path(name).stem for name in overlay_names(inputs)]
     check_not_replaced(inputs, [out / f"{name}{end}" for name in names for end in ENDINGS])
-    out.mkdir(parents=True, exist_ok=True)
+    check_folder_place(out)
     documents: list[dict[str, Any]] = []
     with Bars() as bars:
         for path, name in zip(inputs, names, strict=True):
@@ -79,17 +80,19 @@ def _segment(
 ) -> dict[str, Any]:
     """Segment one input and write its files; return the summary."""
     from ...models.motion import segment
+    from ...models.whole_files import whole_folder
     from ..output.motion_files import summary, write_results
     from ..output.motion_overlay import TrackCanvas, save_overlays
 
     tracks = source.tracks
     result = segment(tracks.positions, tracks.visible, n_motions, ranker)
-    save_overlays(
-        TrackCanvas(tracks, source.video),
-        result.labels,
-        video=out / f"{name}.avi" if source.video is not None else None,
-        sheet=out / f"{name}.png",
-        report=lambda done, total: bars.update("drawing", done, total),
-    )
-    write_results(out, name, source, result)
+    with whole_folder(out) as folder:
+        save_overlays(
+            TrackCanvas(tracks, source.video),
+            result.labels,
+            video=folder / f"{name}.mp4" if source.video is not None else None,
+            sheet=folder / f"{name}.png",
+            report=lambda done, total: bars.update("drawing", done, total),
+        )
+        write_results(folder, name, source, result)
     return summary(source, result)

@@ -27,6 +27,7 @@ def command(
     from ...models.selection.comparison import Score, compare_each, select
     from ...models.selection.judging import MEASURES, TASKS, kind_of
     from ...models.selection.registry import make_selector
+    from ...models.whole_files import check_folder_place, whole_folder
     from ..output.selection_files import plot_scores, save_model, sizes_up_to
     from ..progress import Bars, warn, warn_of_problems
 
@@ -40,7 +41,7 @@ def command(
         )
     kind = kind_of(data.y)
     make_selector(method, k, task=TASKS[kind])  # complains before the long part
-    out.mkdir(parents=True, exist_ok=True)
+    check_folder_place(out)
     wanted = [method, "random", "all"]
     scores: list[Score] = []
     with Bars() as bars:
@@ -62,6 +63,7 @@ def command(
         ("random", f"{k} random"),
     ):
         print(f"{MEASURES[kind]} with {label} features: {last[name].mean:.4f}")
-    save_model(out / "model.safetensors", data, features, kind, method, seed)
-    plot_scores(out / "scores.png", scores, kind)
+    with whole_folder(out) as folder:
+        save_model(folder / "model.safetensors", data, features, kind, method, seed)
+        plot_scores(folder / "scores.png", scores, kind)
     warn(f"{out / 'model.safetensors'} and {out / 'scores.png'}: written")

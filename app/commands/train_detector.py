@@ -85,11 +85,12 @@ def command(
     from ...datasets.photos.annotation_formats import read_annotations
     from ...models.keypoints.training.checkpoints import RunFolder
     from ...models.keypoints.training.trainer import train_detector
+    from ...models.whole_files import check_file_place
     from ..arguments import keypoint_names, sized
     from ..progress import Bars, warn, warn_of_problems
     from ..status import ExitStatus, exit_with
 
-    _check_writable(out)
+    check_file_place(out)
     names = None if keypoint is None else keypoint_names(keypoint)
     changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar}
     config = replace(
@@ -146,17 +147,8 @@ def _two_numbers(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _check_writable(out: Path) -> None:
-    """Complain before the training, not after it."""
-    from ...features.errors import DataError
-
-    if out.is_dir():
-        raise DataError(f"{out}: is a folder; --out names the model file to write")
-    if not out.parent.is_dir():
-        raise DataError(f"{out.parent}: no such folder to write the model into")
-
-
 def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
+    from ...models.whole_files import write_whole
     from ..output.page import Page
     from ..output.training_report import add_times, add_training
 
@@ -164,7 +156,7 @@ def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
     page = Page(f"Detector of {names}", f"Trained on {data}.")
     add_training(page, result)
     add_times(page, result)
-    path.write_text(page.render(), encoding="utf-8")
+    write_whole(path, page.render().encode())
 
 
 def _print_summary(result: "TrainingResult") -> None:

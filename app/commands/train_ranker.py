@@ -23,15 +23,12 @@ def command(
     """
     import numpy as np
 
-    from ...features.errors import DataError
     from ...models.motion import MotionRanker
+    from ...models.whole_files import check_file_place
     from ..motion_training import describe_folder
     from ..progress import Bars, warn
 
-    if out.is_dir():
-        raise DataError(f"{out}: is a folder; --out names the model file to write")
-    if not out.parent.is_dir():
-        raise DataError(f"{out.parent}: no such folder to write the model into")
+    check_file_place(out)
     ranker = MotionRanker(pool=pool, features=features, form=form, k=k)
     with Bars() as bars:
         described = describe_folder(folder, pool, bars)

@@ -16,7 +16,6 @@ from ...datasets.tracks.track_files import encode_csv
 from ...datasets.tracks.track_inputs import read_tracks
 from ...datasets.tracks.tracks import Tracks
 from ...datasets.tracks.video_tracks import track_video
-from ...models.model_files import write_atomically
 from ...models.motion import Segmentation, disagreement
 
 CANDIDATE_COLUMNS = ("rank", "score", "generator", "parameters", "disagreement")
@@ -165,12 +164,13 @@ def write_results(folder: Path, name: str, source: Input, result: Segmentation) 
     Labels of candidates are null for tracks that are not complete: those were not segmented.
     """
     document = summary(source, result)
-    write_atomically(folder / f"{name}.tracks.csv", encode_csv(replace(source.tracks, labels=result.labels)))
-    write_atomically(folder / f"{name}.candidates.csv", candidates_csv(document).encode())
+    labelled = encode_csv(replace(source.tracks, labels=result.labels))
+    (folder / f"{name}.tracks.csv").write_bytes(labelled)
+    (folder / f"{name}.candidates.csv").write_text(candidates_csv(document), encoding="utf-8")
     places = np.flatnonzero(result.complete).tolist()
     for row, candidate in zip(document["candidates"], result.ranking.candidates, strict=True):
         labels: list[int | None] = [None] * len(source.tracks)
         for place, label in zip(places, candidate.labels.tolist(), strict=True):
             labels[place] = label
         row["labels"] = labels
-    write_atomically(folder / f"{name}.candidates.json", (json.dumps(document) + "\n").encode())
+    (folder / f"{name}.candidates.json").write_text(json.dumps(document) + "\n", encoding="utf-8")

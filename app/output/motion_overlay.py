@@ -1,8 +1,6 @@
 """Pictures and videos of segmented tracks: one colour a motion, with a fading trail."""
 
 import math
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -22,6 +20,7 @@ FRAMES_PER_SECOND = 10
 _MIN_SIDE_PX = 640
 _MAX_BLANK_PX = 2000
 _SHEET_WIDTH_PX = 560
+_FARTHEST_PX = 2**20
 _SHIFT = 4  # OpenCV takes coordinates in 1 / 2**4 pixels
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 
@@ -82,7 +81,8 @@ def _opacity(age: int) -> float:
 
 
 def _fixed(point: np.ndarray) -> tuple[int, int]:
-    x, y = np.rint(point * 2**_SHIFT).astype(int).tolist()
+    far = np.clip(point, -_FARTHEST_PX, _FARTHEST_PX)  # OpenCV's numbers have 32 bits
+    x, y = np.rint(far * 2**_SHIFT).astype(int).tolist()
     return x, y
 
 
@@ -146,14 +146,12 @@ def save_overlays(
 ) -> None:
     """Write a contact sheet of a few frames and, where wanted, a video of all.
 
-    The files appear whole or not at all.
-
     Parameters
     ----------
     canvas : TrackCanvas
     labels : ndarray of shape (P,), int
     video : Path or None
-        Motion-JPEG in AVI, which every OpenCV can write.
+        MP4.
     sheet : Path
         PNG.
     report : callable
@@ -170,18 +168,14 @@ def save_overlays(
             yield picture
             report(f + 1, n)
 
-    with tempfile.TemporaryDirectory(dir=sheet.parent, prefix=".overlay.") as folder:
-        if video is None:
-            for _ in pictures():
-                pass
-        else:
-            with VideoFile(Path(folder) / "overlay.avi", FRAMES_PER_SECOND) as overlay:
-                for picture in pictures():
-                    overlay.write(picture)
-        _write_picture(Path(folder) / "sheet.png", contact_sheet(kept))
-        os.replace(Path(folder) / "sheet.png", sheet)
-        if video is not None:
-            os.replace(Path(folder) / "overlay.avi", video)
+    if video is None:
+        for _ in pictures():
+            pass
+    else:
+        with VideoFile(video, FRAMES_PER_SECOND) as overlay:
+            for picture in pictures():
+                overlay.write(picture)
+    _write_picture(sheet, contact_sheet(kept))
 
 
 def contact_sheet(pictures: list[np.ndarray], columns: int = 3) -> np.ndarray:

@@ -9,7 +9,7 @@ from .aflw import read_aflw, read_aflw_mat
 from .coco import format_coco, read_coco
 from .deeplabcut import CONFIG_FILE, is_project, read_deeplabcut
 from .imglab_cvat import read_cvat, read_imglab
-from .keypoint_csv import KEYPOINTS_FILE, load_keypoints, write_keypoints
+from .keypoint_csv import KEYPOINTS_FILE, format_keypoints, load_keypoints
 from .photo_set import PhotoSet
 from .pts import read_pts
 
@@ -23,8 +23,14 @@ READERS: dict[str, Callable[[Path], PhotoSet]] = {
     "cvat": read_cvat,
     "deeplabcut": read_deeplabcut,
 }
-WRITERS = ("csv", "coco")
+WRITERS: dict[str, Callable[[PhotoSet], str | dict[str, str]]] = {
+    "csv": format_keypoints,
+    "coco": format_coco,
+}
+"""What gives the text of a file, or the texts of the files of a folder by name."""
+
 _HEAD_BYTES = 4096
+_ERRORS = "backslashreplace"  # a name may hold what UTF-8 cannot
 
 
 def read_annotations(path: str | os.PathLike, form: str | None = None) -> PhotoSet:
@@ -84,21 +90,18 @@ def _format_of_folder(folder: Path) -> str:
     )
 
 
-def write_annotations(photos: PhotoSet, path: str | os.PathLike, form: str) -> None:
-    """Write the annotation of a set: a COCO file, or a folder of CSV files.
-
-    The photos themselves are not copied.
+def encode_annotations(photos: PhotoSet, form: str) -> bytes | dict[str, bytes]:
+    """Return the annotation of a set as the contents of a file, or of the files of a folder by name.
 
     Parameters
     ----------
     photos : PhotoSet
-    path : path-like
-        The JSON file, or the folder.
-    form : {"csv", "coco"}
+    form : str
+        A key of `WRITERS`.
     """
-    if form == "csv":
-        write_keypoints(photos, path)
-    elif form == "coco":
-        Path(path).write_text(format_coco(photos), encoding="utf-8")
-    else:
+    if form not in WRITERS:
         raise ParameterError(f"the annotation can be written as {' or '.join(WRITERS)}, got {form!r}")
+    text = WRITERS[form](photos)
+    if isinstance(text, str):
+        return text.encode(errors=_ERRORS)
+    return {name: part.encode(errors=_ERRORS) for name, part in text.items()}

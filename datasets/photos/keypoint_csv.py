@@ -12,6 +12,7 @@ x and y are pixels of the photo as a viewer shows it (EXIF applied), pixel centr
 """
 
 import csv
+import io
 import math
 import os
 from collections.abc import Iterable, Iterator
@@ -177,20 +178,10 @@ def _read_images(path: Path, photos: dict[str, PhotoRows], problems: list[str]) 
             problems.append(f"{where}: {error}")
 
 
-def write_keypoints(photos: PhotoSet, path: str | os.PathLike) -> None:
-    """Write the annotation of a set as `load_keypoints` reads it; the photos are not copied.
-
-    Parameters
-    ----------
-    photos : PhotoSet
-    path : path-like
-        The folder; it is made if there is none.
-    """
-    folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "images.csv", ("image",), ([photo.name] for photo in photos))
-    _write(
-        folder / KEYPOINTS_FILE,
+def format_keypoints(photos: PhotoSet) -> dict[str, str]:
+    """Return the annotation of a set as the texts of the files, by name, that `load_keypoints` reads."""
+    images = _format(("image",), ([photo.name] for photo in photos))
+    points = _format(
         ("image", "face", "keypoint", "x", "y", "visible"),
         (
             [photo.name, face, keypoint, x, y, int(seen)]
@@ -200,8 +191,7 @@ def write_keypoints(photos: PhotoSet, path: str | os.PathLike) -> None:
             if math.isfinite(x) and math.isfinite(y)
         ),
     )
-    _write(
-        folder / "faces.csv",
+    faces = _format(
         ("image", "face", *BOX_COLUMNS, "eye_distance"),
         (
             [photo.name, face, *_cells([*box, size])]
@@ -210,7 +200,8 @@ def write_keypoints(photos: PhotoSet, path: str | os.PathLike) -> None:
         ),
     )
     regions = ([photo.name, *box] for photo in photos for box in photo.ignore.tolist())
-    _write(folder / "ignore.csv", ("image", *BOX_COLUMNS), regions)
+    ignore = _format(("image", *BOX_COLUMNS), regions)
+    return {"images.csv": images, KEYPOINTS_FILE: points, "faces.csv": faces, "ignore.csv": ignore}
 
 
 def _cells(values: list[float]) -> list[str]:
@@ -218,8 +209,9 @@ def _cells(values: list[float]) -> list[str]:
     return [repr(float(value)) if math.isfinite(value) else "" for value in values]
 
 
-def _write(path: Path, header: tuple[str, ...], rows: Iterable[list]) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(header)
-        writer.writerows(rows)
+def _format(header: tuple[str, ...], rows: Iterable[list]) -> str:
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return stream.getvalue()

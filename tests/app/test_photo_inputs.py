@@ -123,7 +123,7 @@ def test_overlay_names_are_all_different():
 
 
 def test_overlay_names_of_videos_differ_in_their_stems():
-    assert overlay_names([Path("a.png"), Path("a.mp4"), Path("b.MOV")]) == ["a.png", "a-2.avi", "b.avi"]
+    assert overlay_names([Path("a.png"), Path("a.mp4"), Path("b.MOV")]) == ["a.png", "a-2.mp4", "b.mp4"]
 
 
 def test_overlays_must_not_replace_inputs(tmp_path, monkeypatch):

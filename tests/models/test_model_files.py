@@ -16,7 +16,6 @@ from annealed.models.model_files import (
     load_model,
     read_model_file,
     resolve_model_path,
-    write_atomically,
     write_model_file,
 )
 
@@ -68,19 +67,6 @@ def test_equal_models_give_equal_bytes(tmp_path):
 def test_writing_an_unknown_kind_is_refused(path):
     with pytest.raises(ValueError, match=r"kind must be one of .*estimator.*, got 'sandwich'"):
         write_model_file(path, "sandwich", ARRAYS, {})
-
-
-def test_a_failed_write_leaves_the_old_file(path, monkeypatch):
-    write_atomically(path, b"old")
-
-    def broken_replace(source, target):
-        raise OSError("disk gone")
-
-    monkeypatch.setattr(store.os, "replace", broken_replace)
-    with pytest.raises(OSError, match="disk gone"):
-        write_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_missing_file_is_one_line(path):

@@ -23,7 +23,8 @@ from safetensors.numpy import save
 
 from ....features.errors import DataError
 from ....features.pool import PATCH_PX
-from ...model_files import ModelFile, write_atomically
+from ...model_files import ModelFile
+from ...whole_files import write_whole
 from ..detector import KIND
 from ..keypoint_classifier import KeypointClassifier
 from ..packing import pack_classifiers, unpack_classifiers
@@ -92,7 +93,7 @@ class RunFolder:
                     f"{self.path}: holds a run already; continue it with --resume or name another folder"
                 )
             self.path.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, json.dumps(config, indent=1, sort_keys=True).encode())
+            write_whole(file, json.dumps(config, indent=1, sort_keys=True).encode())
             return []
         if not file.is_file():
             raise DataError(f"{self.path}: no run to resume ({CONFIG_FILE} is missing)")
@@ -137,7 +138,7 @@ def write_round(path: Path, result: Round) -> None:
             arrays[f"{kind}.{i}.keys"] = examples.keys
     document = json.dumps({**metadata, "record": result.record})
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_atomically(path, save(tensors, {_METADATA_KEY: document}))
+    write_whole(path, save(tensors, {_METADATA_KEY: document}))
 
 
 def read_round(path: Path) -> Round:

@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from annealed.datasets.photos.annotation_formats import read_annotations
 
@@ -28,6 +29,21 @@ def test_what_is_there_stays_unless_forced(annealed, photo_folder, tmp_path):
     assert out.read_text() == "mine"
     assert annealed("convert", photo_folder, out, "--to", "coco", "--force").exit_code == 0
     assert json.loads(out.read_text())["annotations"]
+
+
+@pytest.mark.parametrize("same", ["data", "data/keypoints.csv", "link"])
+def test_nothing_is_converted_onto_itself(annealed, photo_folder, tmp_path, same):
+    data = photo_folder
+    (tmp_path / "link").symlink_to(data)
+    source = {"data": data, "data/keypoints.csv": data / "keypoints.csv", "link": tmp_path / "link"}[same]
+    before = (data / "keypoints.csv").read_bytes()
+    result = annealed("convert", source, data, "--force")
+    assert result.exit_code == 2
+    assert "would replace what it is made of" in result.stderr
+    assert (data / "keypoints.csv").read_bytes() == before
+    assert annealed("convert", data, tmp_path / "a.json", "--to", "coco").exit_code == 0
+    again = annealed("convert", tmp_path / "a.json", tmp_path / "a.json", "--to", "coco", "--force")
+    assert again.exit_code == 2
 
 
 def test_bad_input(annealed, photo_folder, tmp_path):

@@ -2,13 +2,13 @@ import csv
 import io
 import json
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
 
 from annealed.app.detection_run import Finder
 from annealed.app.output.overlay import draw_objects
-from annealed.app.output.video_file import VideoFile
 from annealed.datasets.photos.images import read_image
 from annealed.datasets.photos.keypoint_csv import load_keypoints
 from annealed.datasets.photos.photo_set import with_sizes
@@ -234,9 +234,11 @@ def test_detect_keypoints_draws_faces(annealed, object_model, photo, tmp_path):
 def clip(photo, tmp_path):
     """Six frames at 12 a second: the photo, from frame 4 on upside down."""
     image = read_image(photo)
-    with VideoFile(tmp_path / "clip.avi", 12) as video:
-        for i in range(6):
-            video.write(image if i < 4 else image[::-1])
+    size = image.shape[1], image.shape[0]
+    video = cv2.VideoWriter(str(tmp_path / "clip.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 12, size)
+    for i in range(6):
+        video.write((image if i < 4 else image[::-1])[:, :, ::-1])
+    video.release()
     return tmp_path / "clip.avi"
 
 
@@ -258,9 +260,9 @@ def test_detect_keypoints_writes_the_overlay_of_a_video_as_a_video(annealed, obj
     out = tmp_path / "out"
     result = annealed("detect-keypoints", clip, "--model", object_model, "--out", out)
     assert result.exit_code == 0, result.stderr
-    assert {p.name for p in out.iterdir()} == {"clip.avi", "detections.csv"}
-    assert frame_rate(out / "clip.avi") == pytest.approx(12)
-    drawn = list(video_frames(out / "clip.avi"))
+    assert {p.name for p in out.iterdir()} == {"clip.mp4", "detections.csv"}
+    assert frame_rate(out / "clip.mp4") == pytest.approx(12)
+    drawn = list(video_frames(out / "clip.mp4"))
     assert [frame.shape for frame in drawn] == [(600, 660, 3)] * 6
     plain = next(video_frames(clip))
     expected = draw_objects(plain, load_model(object_model).detect_objects(plain)).astype(int)
@@ -277,8 +279,8 @@ def test_detect_keypoints_every_nth_frame_at_the_same_pace(annealed, model, clip
     assert result.exit_code == 0, result.stderr
     assert "cannot be decoded" not in result.stderr
     assert [document["frame"] for document in json.loads((out / "detections.json").read_text())] == [0, 2, 4]
-    assert len(list(video_frames(out / "clip.avi"))) == 3
-    assert frame_rate(out / "clip.avi") == pytest.approx(6)
+    assert len(list(video_frames(out / "clip.mp4"))) == 3
+    assert frame_rate(out / "clip.mp4") == pytest.approx(6)
     assert annealed("detect-keypoints", clip, "--every", "0").exit_code == 2
 
 
@@ -293,7 +295,7 @@ def test_detect_keypoints_in_photos_and_videos_together(annealed, model, photo, 
     for name in ("empty.mp4", "words.webm", "gone.mov"):
         assert sum(name in line for line in result.stderr.splitlines()) == 1
     assert "in 1 photos and 6 frames of 1 videos, 3 skipped" in result.stderr
-    assert {p.name for p in out.iterdir()} == {"clip.avi", "clip-2.png", "detections.coco.json"}
+    assert {p.name for p in out.iterdir()} == {"clip.mp4", "clip-2.png", "detections.coco.json"}
     images = json.loads((out / "detections.coco.json").read_text())["images"]
     names = [f"{clip}#{i}" for i in range(6)]
     assert [image["file_name"] for image in images] == [*names, str(tmp_path / "clip.png")]
@@ -329,8 +331,8 @@ def test_detect_keypoints_interrupted_keeps_what_was_found(
     assert "annealed: interrupted; " in result.stderr
     assert "in 3 frames of 1 videos" in result.stderr
     (path,) = out.glob("detections.*")
-    assert {p.name for p in out.iterdir()} == {"clip.avi", path.name}
-    assert len(list(video_frames(out / "clip.avi"))) == 3
+    assert {p.name for p in out.iterdir()} == {"clip.mp4", path.name}
+    assert len(list(video_frames(out / "clip.mp4"))) == 3
     if form == "csv":
         assert whole.startswith(path.read_text())
         assert {row["frame"] for row in rows_of(path.read_text())} == {"0", "1", "2"}
@@ -356,8 +358,9 @@ def test_detect_keypoints_that_fails_leaves_the_files_of_before(
 
 def test_detect_keypoints_never_replaces_an_input(annealed, model, clip):
     before = clip.read_bytes()
+    clip = clip.rename(clip.with_suffix(".mp4"))  # what a file is, its content says
     result = annealed("detect-keypoints", clip, "--model", model, "--out", clip.parent)
-    check_refused(result, "clip.avi: results would replace this input")
+    check_refused(result, "clip.mp4: results would replace this input")
     assert clip.read_bytes() == before
 
 

@@ -91,12 +91,12 @@ def test_sheet_and_video_are_written_whole(tmp_path):
     save_overlays(
         TrackCanvas(tracks, None),
         np.array([0]),
-        video=tmp_path / "o.avi",
+        video=tmp_path / "o.mp4",
         sheet=tmp_path / "s.png",
         report=lambda done, total: steps.append((done, total)),
     )
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["o.avi", "s.png"]
-    assert len(list(video_frames(tmp_path / "o.avi"))) == 8
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["o.mp4", "s.png"]
+    assert len(list(video_frames(tmp_path / "o.mp4"))) == 8
     assert read_image(tmp_path / "s.png").shape == (2 * 420 + 4, 3 * 560 + 8, 3)
     assert steps[-1] == (8, 8)
 
@@ -110,7 +110,7 @@ def test_a_failure_leaves_no_files(tmp_path):
         save_overlays(
             TrackCanvas(tracks, tmp_path / "bad.avi"),
             np.array([0]),
-            video=out / "o.avi",
+            video=out / "o.mp4",
             sheet=out / "s.png",
         )
     assert list(out.iterdir()) == []

@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from scipy.io import loadmat, savemat
 
+from annealed.app.output.annotation_files import write_annotations
 from annealed.datasets.photos.annotation_formats import (
     READERS,
     format_of,
     read_annotations,
-    write_annotations,
 )
 from annealed.datasets.photos.keypoint_schemes import AFLW_19, AFLW_21, POINTS_OF_68, from_68
 from annealed.features.errors import DataError, ParameterError
