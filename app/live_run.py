@@ -17,11 +17,11 @@ from ..features.errors import DataError
 from ..models.keypoints.videos.one_euro import OneEuroFilter
 from ..models.keypoints.videos.tracker import FollowedObjects, ObjectTracker
 from ..models.keypoints.videos.tracks import ObjectTracks
+from ..models.whole_files import whole_file
 from .detection_run import FRAMES_PER_SECOND
 from .output.overlay import write_text
 from .output.track_overlay import draw_followed, draw_legend
 from .output.video_file import VideoFile
-from .output.whole_file import whole_file
 from .progress import warn
 
 COLUMNS = ("frame", "time_s", "object", "keypoint", "x", "y", "likelihood", "latency_ms")
