@@ -10,6 +10,7 @@ from .estimators import (
     plot_responses,
 )
 from .model_files import load_model
+from .responses import Linear, Piecewise
 
 __all__ = [
     "FSAClassifier",
@@ -17,7 +18,9 @@ __all__ = [
     "FSARanker",
     "FSARegressor",
     "FSARegressorCV",
+    "Linear",
     "LogitBoost",
+    "Piecewise",
     "RankBoost",
     "load_model",
     "plot_responses",

@@ -274,7 +274,10 @@ LOSSES: dict[str, type[PointwiseLoss]] = {
     "huber": HuberHinge,
     "lorenz": Lorenz,
 }
-"""Losses over samples by their names: two for values, three for labels."""
+"""Losses over samples by their names."""
+
+VALUE_LOSSES = ("squared", "huber_error")
+LABEL_LOSSES = ("lorenz", "logistic", "huber")
 
 
 def find_loss(loss: str | Callable[..., Loss], names=tuple(LOSSES)) -> Callable[..., Loss]:

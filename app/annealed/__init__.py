@@ -13,6 +13,8 @@ _HOME = {
     "FSARanker": "models",
     "FSARegressor": "models",
     "FSARegressorCV": "models",
+    "Linear": "models",
+    "Piecewise": "models",
     "load_model": "models",
     "open_rows": "datasets.rows",
 }

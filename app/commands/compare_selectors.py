@@ -28,8 +28,9 @@ def command(
     """
     from ...datasets.tables.named_table import read_table
     from ...models.selection.comparison import compare_each
-    from ...models.selection.judging import TASKS, kind_of
+    from ...models.selection.judging import TASKS
     from ...models.selection.registry import method_named, methods_for
+    from ...models.targets import kind_of
     from ...models.whole_files import check_file_place, whole_file
     from ..output.selection_files import plot_scores
     from ..progress import Bars, warn, warn_of_problems

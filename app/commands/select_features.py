@@ -25,8 +25,9 @@ def command(
     from ...datasets.tables.named_table import read_table
     from ...features.errors import ParameterError
     from ...models.selection.comparison import Score, compare_each, select
-    from ...models.selection.judging import MEASURES, TASKS, kind_of
+    from ...models.selection.judging import MEASURES, TASKS
     from ...models.selection.registry import make_selector
+    from ...models.targets import kind_of
     from ...models.whole_files import check_folder_place, whole_folder
     from ..output.selection_files import plot_scores, save_model, sizes_up_to
     from ..progress import Bars, warn, warn_of_problems

@@ -8,7 +8,6 @@ from scipy import sparse
 
 from ...datasets.tables.table import Table
 from ...models import FSAClassifier, FSARegressor
-from ...models.estimators.persistence import save
 from ...models.selection.comparison import Score
 from ...models.selection.judging import MEASURES
 
@@ -39,7 +38,7 @@ def save_model(path: Path, table: Table, features: np.ndarray, kind: str, method
     assert table.feature_names is not None
     model.feature_names_in_ = np.array(table.feature_names, dtype=object)
     names = [table.feature_names[j] for j in features]
-    save(model, path, {"method": method, "table": table.name, "selected": names, "seed": seed})
+    model.save(path, {"method": method, "table": table.name, "selected": names, "seed": seed})
 
 
 def plot_scores(path: Path, scores: list[Score], kind: str) -> None:

@@ -1,57 +1,115 @@
 """What the annealed estimators share: parameters, checks, the run itself, and what they selected."""
 
+import os
 from collections.abc import Callable, Sequence
-from numbers import Integral
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
 from ..additive import LinearModel, Model, PiecewiseModel
 from ..annealing import AnnealingResult, anneal_path
+from ..columns import varying_columns
 from ..losses import Loss
-from ..penalties import Penalty, SecondDifference
+from ..penalties import Penalty
+from ..responses import Linear, Piecewise, Prepared, Response
 from ..schedules import InverseSchedule
-from .preparation import Prepared, prepare
+from .callbacks import CallbackSupport, each_iteration
 
-RESPONSES = ("linear", "piecewise")
-# Rows in a batch. A piecewise response builds one table per feature and batch, which wants more rows.
-AUTO_BATCH_SIZE = {"linear": 250, "piecewise": 1000}
 # More batches than this an iteration only cost time: larger samples get larger batches.
 AUTO_BATCHES = 16
-DEFAULT_SMOOTHING = SecondDifference(strength=1e-4, smoothness=1e-3)
+LossFactory = Callable[[np.ndarray, np.ndarray], Loss]
+"""(targets, sample_weight) -> loss; targets have shape (n_outputs, n_samples)."""
+COUNT = Interval(Integral, 1, None, closed="left")
 
 
-class BaseFSA(SelectorMixin, BaseEstimator):
-    """Base of the annealed estimators; see `FSAClassifier` for the parameters they share."""
+class FittedAttributes:
+    """What `fit` sets, named here for readers and type checkers."""
 
-    # Set by subclasses' __init__, named here for readers and type checkers.
-    k: int
-    response: str
-    n_bins: int
-    n_iter: int
-    mu: float
-    batch_size: int | str | None
-    momentum: float
-    learning_rate: float | str
-    penalty: Penalty | str | None
-    always_keep: Any
-    groups: Any
-    tol: float
-    random_state: Any
-    callback: Callable | None
+    model_: Model
+    support_: np.ndarray
+    ranking_: np.ndarray
+    n_features_in_: int
     # A regressor of one target has them without the axis of outputs, as in scikit-learn.
     coef_: Any
     intercept_: Any
 
+
+@dataclass(eq=False, repr=False)
+class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
+    """Base of the annealed estimators; see `FSAClassifier` for the parameters they share.
+
+    Estimators are data classes: their fields are their parameters, of which a subclass states only its own
+    and other defaults. Nothing is checked before `fit`.
+    """
+
+    k: Any = 10
+    _: KW_ONLY
+    response: str | Response = "linear"
+    n_bins: int = 10
+    n_iter: int = 500
+    mu: float = 300
+    batch_size: int | str | None = "auto"
+    momentum: float = 0.9
+    learning_rate: float | str = "auto"
+    penalty: Penalty | str | None = "auto"
+    always_keep: Any = None
+    feature_groups: Any = None
+    tol: float = 1e-5
+    callback: Callable | None = None
+
+    _parameter_constraints: ClassVar[dict] = {
+        "k": [COUNT],
+        "response": [StrOptions({"linear", "piecewise"}), Response],
+        "n_bins": [Interval(Integral, 1, 255, closed="both")],
+        "n_iter": [COUNT],
+        "mu": [Interval(Real, 0, None, closed="left")],
+        "batch_size": [StrOptions({"auto"}), COUNT, None],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "penalty": [StrOptions({"auto"}), HasMethods("add_gradient"), None],
+        "always_keep": ["array-like", None],
+        "feature_groups": ["array-like", None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "callback": [callable, None],
+    }
+
+    def _validate_params(self) -> None:
+        """Check the parameters as scikit-learn does, with an error of ours, in one line."""
+        try:
+            super()._validate_params()
+        except InvalidParameterError as error:
+            raise ParameterError(str(error)) from None
+
+    def save(self, path: str | os.PathLike, metadata: dict[str, Any] | None = None) -> None:
+        """Write the fitted estimator to a model file, which `annealed.load_model` reads.
+
+        Parameters
+        ----------
+        path : path-like
+        metadata : dict, optional
+            JSON values to keep along: data, scores, seed.
+        """
+        from .persistence import save  # it knows all estimators
+
+        save(self, path, metadata)
+
+    def _resolve_response(self) -> Response:
+        if isinstance(self.response, Response):
+            return self.response
+        return Piecewise(self.n_bins) if self.response == "piecewise" else Linear()
+
     def _validate(self, X, *, reset: bool = True, **options):
         """Check X (and y, if among the options) as scikit-learn does."""
-        accept_sparse = ["csr", "csc"] if self.response == "linear" else False
+        accept_sparse = ["csr", "csc"] if self._resolve_response().takes_sparse else False
         return validate_data(
             self, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=reset, **options
         )
@@ -69,11 +127,11 @@ class BaseFSA(SelectorMixin, BaseEstimator):
 
     def _prepare(self, X, weight: np.ndarray, *, shuffle: bool) -> Prepared:
         """Make a table ready, its rows in random order if they are to be shuffled."""
-        self._check_parameters()
+        varying_columns(X)  # an error if there is none
         order = np.arange(X.shape[0])
         if shuffle:
             order = check_random_state(self.random_state).permutation(order)
-        return prepare(X, weight, order, self.response, self.n_bins)
+        return self._resolve_response().prepare(X, weight, order)
 
     def _anneal(
         self, prepared: Prepared, loss: Loss, ks: Sequence[int]
@@ -82,7 +140,7 @@ class BaseFSA(SelectorMixin, BaseEstimator):
 
         The loss is bound to the rows in the order of the design.
         """
-        always_keep, groups = self.always_keep, self.groups
+        always_keep, groups = self.always_keep, self.feature_groups
         design = prepared.new_design()
         sizes = [self._attainable(k, design.n_features) for k in ks]
         path = anneal_path(
@@ -97,39 +155,26 @@ class BaseFSA(SelectorMixin, BaseEstimator):
             feature_groups=None if groups is None else np.asarray(groups),
             always_keep=None if always_keep is None else np.asarray(always_keep),
             tol=self.tol,
-            callback=self.callback,
+            callback=each_iteration(self),
         )
         return [(prepared.to_model(result), result) for result in path]
 
-    def _check_parameters(self) -> None:
-        if self.response not in RESPONSES:
-            raise ParameterError(f"response must be one of {RESPONSES}, got {self.response!r}")
-        if not isinstance(self.n_bins, Integral) or not 1 <= self.n_bins <= 255:
-            raise ParameterError(f"n_bins must be an integer from 1 to 255, got {self.n_bins!r}")
-        if isinstance(self.batch_size, str) and self.batch_size != "auto":
-            raise ParameterError(f'batch_size must be "auto", None or an integer, got {self.batch_size!r}')
-        known = self.penalty is None or hasattr(self.penalty, "add_gradient")
-        if not known and not (isinstance(self.penalty, str) and self.penalty == "auto"):
-            raise ParameterError(f'penalty must be "auto", None or a penalty, got {self.penalty!r}')
-
     def _attainable(self, k: int, n_features: int) -> int:
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        if isinstance(k, bool):
             raise ParameterError(f"k must be an integer of at least 1, got {k!r}")
-        available = n_features if self.groups is None else len(np.unique(self.groups))
+        available = n_features if self.feature_groups is None else len(np.unique(self.feature_groups))
         if k > available:
-            what = "features" if self.groups is None else "groups"
+            what = "features" if self.feature_groups is None else "feature groups"
             warn(f"k = {k} exceeds the {available} {what} of X; all are kept", stacklevel=4)
         return min(int(k), available)
 
     def _resolve_batch_size(self, n_samples: int) -> int | None:
         if isinstance(self.batch_size, str):
-            return max(AUTO_BATCH_SIZE[self.response], n_samples // AUTO_BATCHES)
+            return max(self._resolve_response().batch_rows, n_samples // AUTO_BATCHES)
         return self.batch_size
 
     def _resolve_penalty(self) -> Penalty | None:
-        if isinstance(self.penalty, str):
-            return DEFAULT_SMOOTHING if self.response == "piecewise" else None
-        return self.penalty
+        return self._resolve_response().smoothing if isinstance(self.penalty, str) else self.penalty
 
     def _set_fitted(self, model: Model, result: AnnealingResult) -> None:
         """Set the fitted attributes that all estimators have."""
@@ -158,5 +203,7 @@ class BaseFSA(SelectorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.response == "linear"
+        tags.input_tags.sparse = isinstance(self.response, str) and self.response == "linear"
+        if isinstance(self.response, Response):
+            tags.input_tags.sparse = self.response.takes_sparse
         return tags

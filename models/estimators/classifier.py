@@ -1,31 +1,32 @@
 """Classification by annealed feature selection."""
 
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import compute_sample_weight
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...features.errors import DataError, ParameterError
 from ..additive import Model
-from ..losses import HuberHinge, Logistic, Lorenz, PointwiseLoss
-from .base import BaseFSA
+from ..losses import LABEL_LOSSES, find_loss
+from ..targets import encode_classes, signs
+from .base import BaseFSA, LossFactory
+from .calibration import LOG_ODDS, fit_ramp, probabilities
+from .callbacks import followed
 
-LOSSES: dict[str, type[PointwiseLoss]] = {
-    "logistic": Logistic,
-    "huber": HuberHinge,
-    "lorenz": Lorenz,
-}
 # A Lorenz model with at most this training error meets few wrong labels, if any.
 CLEAN_ERROR = 0.04
 
 
-def _is_probabilistic(estimator: "FSAClassifier") -> bool:
-    if estimator.loss == "logistic":
-        return True
-    raise AttributeError(f'predict_proba needs loss="logistic", got loss={estimator.loss!r}')
+def _has_probabilities(estimator: "FSAClassifier") -> bool:
+    """Only a file of version 0.1 holds a model without, of another loss than the logistic one."""
+    return not hasattr(estimator, "model_") or hasattr(estimator, "ramp_")
 
 
+@dataclass(eq=False, repr=False)
 class FSAClassifier(ClassifierMixin, BaseFSA):
     """Select k features and classify with a linear or piecewise linear model on them.
 
@@ -36,16 +37,17 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     Parameters
     ----------
     k : int
-        Features (or groups, if `groups` is given) to select.
-    loss : {"auto", "lorenz", "logistic", "huber"}
-        Equations (8), (6) and (7). "auto" trains with the Lorenz loss, which stands wrong labels best
-        (Table 3). If that model errs on some of the training samples, but on few (4 %), labels are
-        mostly right: then a logistic one is trained as well, and the one with fewer training errors
-        stays. Probabilities need "logistic".
-    response : {"linear", "piecewise"}
+        Features (or groups of them, if `feature_groups` is given) to select.
+    loss : {"lorenz", "logistic", "huber", "auto"} or callable
+        Equations (8), (6) and (7), or (targets, sample_weight) -> loss, such as a class of
+        `annealed.models.losses`; it meets targets of -1 and +1. The Lorenz loss is the least disturbed by
+        wrong labels (Table 3). "auto" trains with it, too; if that model errs on some of the training
+        samples, but on few (4 %), labels are mostly right: then a logistic one is trained as well, and the
+        one with fewer training errors stays.
+    response : {"linear", "piecewise"}, Linear or Piecewise
         Whether a feature contributes linearly or by a piecewise linear function (section 2.5.1).
     n_bins : int
-        Bins of each piecewise linear function, from 1 to 255.
+        Bins of each function of response="piecewise", from 1 to 255. A `Piecewise` has its own.
     n_iter : int
         Iterations; features leave during the first half.
     mu : float
@@ -58,11 +60,11 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     learning_rate : "auto" or float
         "auto" is the inverse of a bound on the loss's curvature, renewed as features leave.
     penalty : "auto", None, Ridge, SecondDifference or TotalVariation
-        Equations (13), (14), (16), relative to the *mean* loss. "auto" is none for linear responses
-        and a slight smoothing for piecewise ones.
+        Equations (13), (14), (16), relative to the *mean* loss. "auto" is what the response asks for: none
+        for linear ones and a slight smoothing for piecewise ones.
     always_keep : array-like of int, optional
         Features that are never dropped; they count among the k.
-    groups : array-like of shape (n_features,), optional
+    feature_groups : array-like of shape (n_features,), optional
         Group of each feature; groups stay or leave as a whole.
     class_weight : dict, "balanced" or None
         As in scikit-learn.
@@ -73,13 +75,17 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         Order of the rows: which batch they are in, and which of them the step is estimated on. The
         default is a number, so that a fit repeated gives the same model to the last bit.
     callback : callable, optional
-        Called with a `Progress` after each iteration.
+        Called with a `Progress` after each iteration. From version 1.9 on, scikit-learn's callbacks are
+        followed, too (`set_callbacks`): a fit is a task, each iteration one below it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     loss_ : str
         The loss that the model was trained with.
+    ramp_ : ndarray of shape (3,), float64
+        How probabilities follow from responses, see `calibration.py`; by the logistic loss, the responses
+        are log odds.
     support_ : ndarray of shape (n_features,), bool
     ranking_ : ndarray of shape (n_features,), int64
         1 for the selected features, then in the order from last to first dropped.
@@ -108,43 +114,18 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     array([ 4, 17])
     """
 
-    def __init__(
-        self,
-        k=10,
-        *,
-        loss="auto",
-        response="linear",
-        n_bins=10,
-        n_iter=500,
-        mu=300,
-        batch_size="auto",
-        momentum=0.9,
-        learning_rate="auto",
-        penalty="auto",
-        always_keep=None,
-        groups=None,
-        class_weight=None,
-        tol=1e-5,
-        random_state=0,
-        callback=None,
-    ):
-        self.k = k
-        self.loss = loss
-        self.response = response
-        self.n_bins = n_bins
-        self.n_iter = n_iter
-        self.mu = mu
-        self.batch_size = batch_size
-        self.momentum = momentum
-        self.learning_rate = learning_rate
-        self.penalty = penalty
-        self.always_keep = always_keep
-        self.groups = groups
-        self.class_weight = class_weight
-        self.tol = tol
-        self.random_state = random_state
-        self.callback = callback
+    loss: str | LossFactory = "lorenz"
+    class_weight: Any = None
+    random_state: Any = 0
 
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseFSA._parameter_constraints,
+        "loss": [StrOptions({"auto", *LABEL_LOSSES}), callable],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Select features and train.
 
@@ -159,42 +140,40 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         -------
         self
         """
-        self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k])[0])
+        with followed(self):
+            self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k])[0])
         return self
 
     def _fit_sizes(self, X, y, sample_weight, ks):
         """Fit one model per size of `ks`, largest first, in one run."""
-        if self.loss not in ("auto", *LOSSES):
-            raise ParameterError(f"loss must be one of {('auto', *LOSSES)}, got {self.loss!r}")
         X, y, weight = self._validate_with_weights(X, y, sample_weight)
         check_classification_targets(y)
-        self.classes_, code = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise DataError(f"y must hold at least two classes, got one class: {self.classes_[0]!r}")
+        self.classes_, code = encode_classes(y)
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, y)
-
         prepared = self._prepare(X, weight, shuffle=True)
+        targets, weights = signs(code, len(self.classes_)), weight[prepared.order]
 
         def train(loss):
-            targets = self._targets(code[prepared.order])
-            return self._anneal(prepared, LOSSES[loss](targets, weight[prepared.order]), ks)
+            return self._anneal(prepared, find_loss(loss)(targets[:, prepared.order], weights), ks)
 
-        self.loss_ = "lorenz" if self.loss == "auto" else self.loss
-        fitted = train(self.loss_)
+        loss = "lorenz" if self.loss == "auto" else self.loss
+        fitted = train(loss)
         if self.loss == "auto":
             error = _training_error(fitted[0][0], X, code, weight)
             if 0 < error <= CLEAN_ERROR:
                 other = train("logistic")
                 if _training_error(other[0][0], X, code, weight) < error:
-                    self.loss_, fitted = "logistic", other
-        return fitted
+                    loss, fitted = "logistic", other
+        self.loss_ = loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss))
+        if self.loss_ == "logistic":
+            return [(model, result, LOG_ODDS) for model, result in fitted]
+        return [(model, result, fit_ramp(model.respond(X).T, targets, weight)) for model, result in fitted]
 
-    def _targets(self, code: np.ndarray) -> np.ndarray:
-        """Turn class numbers into one output of -1 and +1, or into one a class."""
-        n_classes = len(self.classes_)
-        positive = code == 1 if n_classes == 2 else code == np.arange(n_classes)[:, None]
-        return np.where(np.atleast_2d(positive), 1.0, -1.0)
+    def _set_fitted(self, model, result, ramp=None) -> None:
+        super()._set_fitted(model, result)
+        if ramp is not None:
+            self.ramp_ = ramp
 
     def decision_function(self, X):
         """Return the score of each sample.
@@ -211,13 +190,14 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         response = self._respond(X)
         return self.classes_[_classify(response)]
 
-    @available_if(_is_probabilistic)
+    @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Return the probability of each class, shape (n_samples, n_classes); logistic loss only."""
-        probability = 1 / (1 + np.exp(-np.clip(self._respond(X), -500, 500)))
-        if probability.shape[1] == 1:
-            return np.hstack([1 - probability, probability])
-        return probability / probability.sum(axis=1, keepdims=True)
+        """Return the probability of each class, shape (n_samples, n_classes).
+
+        By the logistic loss it is the model's own; by the others it is fitted to the training responses
+        (see `calibration.py`).
+        """
+        return probabilities(self._respond(X), self.ramp_)
 
 
 def _classify(response: np.ndarray) -> np.ndarray:

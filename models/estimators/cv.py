@@ -1,39 +1,90 @@
 """Choosing k by cross-validation along the path of one annealing run per fold."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn import get_config
+from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_sample_weight
 
 from ...features.errors import ParameterError
+from .callbacks import followed
 from .classifier import FSAClassifier
 from .regressor import FSARegressor
 
 DEFAULT_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
 
 
-class _SizeByCrossValidation:
+@dataclass(eq=False, repr=False)
+class SizeByCrossValidation:
     """Fit the path on each fold, score every size on the held-out part, fit the best size on all.
 
     Mixed into an estimator whose `k` is a sequence of sizes (None: `DEFAULT_SIZES` up to the number
     of features). Among sizes of equal score the smallest wins.
     """
 
-    k: Any
-    cv: Any
-    scoring: Any
-    groups: Any
-    _single_class: type
+    k: Any = None
+    _: KW_ONLY
+    cv: Any = 5
+    scoring: Any = None
 
-    def _choose_size(self, X, y, sample_weight) -> int:
+    constraints: ClassVar[dict] = {
+        "k": ["array-like", None],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+    }
+    # `groups` are the splitter's; it says itself whether it wants them.
+    __metadata_request__fit: ClassVar[dict] = {"groups": UNUSED}
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Choose k, select features and train.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            See the estimator of a single k.
+        groups : array-like of shape (n_samples,), optional
+            Groups of samples, for a splitter that keeps them together, such as `GroupKFold`.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._validate(X, y=y, multi_output=not is_classifier(self))
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        with followed(self):
+            self.k_ = self._choose_size(X, y, sample_weight, self._split_parameters(sample_weight, groups))
+            self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k_])[0])
+        return self
+
+    def _split_parameters(self, sample_weight, groups) -> dict[str, Any]:
+        """Return what the splitter is given: by scikit-learn's routing where that is switched on."""
+        given = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in given.items() if value is not None}
+        if get_config().get("enable_metadata_routing"):
+            return process_routing(self, "fit", **given).splitter.split
+        return {"groups": groups}
+
+    def get_metadata_routing(self):
+        """Return which metadata go where: sample_weight to this estimator, the rest to the splitter."""
+        splitter = check_cv(self.cv, classifier=is_classifier(self))
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=splitter, method_mapping=to_split)
+
+    def _choose_size(self, X, y, sample_weight, split_parameters) -> int:
         sizes = self._sizes(X)
-        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y))
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        splits = list(splitter.split(X, y, **split_parameters))
         scorer = check_scoring(self, scoring=self.scoring)
         scores = np.array([self._score_fold(X, y, sample_weight, sizes, scorer, *rows) for rows in splits])
         self.cv_results_ = {
@@ -46,7 +97,8 @@ class _SizeByCrossValidation:
 
     def _sizes(self, X) -> list[int]:
         """Return the sizes to try, ascending."""
-        available = np.shape(X)[1] if self.groups is None else len(np.unique(self.groups))
+        groups = self.feature_groups  # type: ignore[attr-defined]
+        available = np.shape(X)[1] if groups is None else len(np.unique(groups))
         wanted = DEFAULT_SIZES if self.k is None else self.k
         if not isinstance(wanted, Sequence | np.ndarray) or isinstance(wanted, str) or len(wanted) == 0:
             raise ParameterError(f"k must be a sequence of sizes or None, got {self.k!r}")
@@ -63,8 +115,8 @@ class _SizeByCrossValidation:
         estimator = self._single()
         fitted = estimator._fit_sizes(_safe_indexing(X, train), _safe_indexing(y, train), weight, sizes)
         scores = []
-        for model, result in reversed(fitted):  # smallest first
-            estimator._set_fitted(model, result)
+        for one in reversed(fitted):  # smallest first
+            estimator._set_fitted(*one)
             scores.append(scorer(estimator, _safe_indexing(X, test), _safe_indexing(y, test)))
         return scores
 
@@ -74,16 +126,9 @@ class _SizeByCrossValidation:
         del parameters["cv"], parameters["scoring"]
         return clone(self._single_class(**parameters))
 
-    def _fit_best(self, X, y, sample_weight):
-        X, y = self._validate(X, y=y, multi_output=not is_classifier(self))
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.k_ = self._choose_size(X, y, sample_weight)
-        self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k_])[0])
-        return self
 
-
-class FSAClassifierCV(_SizeByCrossValidation, FSAClassifier):
+@dataclass(eq=False, repr=False)
+class FSAClassifierCV(SizeByCrossValidation, FSAClassifier):
     """`FSAClassifier` with k chosen by cross-validation.
 
     Each fold costs one annealing run, whatever the number of sizes: the run to the largest size goes
@@ -98,7 +143,7 @@ class FSAClassifierCV(_SizeByCrossValidation, FSAClassifier):
     scoring : str or callable, optional
         As in scikit-learn; accuracy by default.
     loss, response, n_bins, n_iter, mu, batch_size, momentum, learning_rate, penalty, always_keep, \
-groups, class_weight, tol, random_state, callback
+feature_groups, class_weight, tol, random_state, callback
         See `FSAClassifier`.
 
     Attributes
@@ -111,63 +156,22 @@ groups, class_weight, tol, random_state, callback
 
     _single_class = FSAClassifier
 
-    def __init__(
-        self,
-        k=None,
-        *,
-        cv=5,
-        scoring=None,
-        loss="auto",
-        response="linear",
-        n_bins=10,
-        n_iter=500,
-        mu=300,
-        batch_size="auto",
-        momentum=0.9,
-        learning_rate="auto",
-        penalty="auto",
-        always_keep=None,
-        groups=None,
-        class_weight=None,
-        tol=1e-5,
-        random_state=0,
-        callback=None,
-    ):
-        super().__init__(
-            k,
-            loss=loss,
-            response=response,
-            n_bins=n_bins,
-            n_iter=n_iter,
-            mu=mu,
-            batch_size=batch_size,
-            momentum=momentum,
-            learning_rate=learning_rate,
-            penalty=penalty,
-            always_keep=always_keep,
-            groups=groups,
-            class_weight=class_weight,
-            tol=tol,
-            random_state=random_state,
-            callback=callback,
-        )
-        self.cv = cv
-        self.scoring = scoring
-
-    def fit(self, X, y, sample_weight=None):
-        """Choose k, select features and train; see `FSAClassifier.fit`."""
-        return self._fit_best(X, y, sample_weight)
+    _parameter_constraints: ClassVar[dict] = {
+        **FSAClassifier._parameter_constraints,
+        **SizeByCrossValidation.constraints,
+    }
 
 
-class FSARegressorCV(_SizeByCrossValidation, FSARegressor):
+@dataclass(eq=False, repr=False)
+class FSARegressorCV(SizeByCrossValidation, FSARegressor):
     """`FSARegressor` with k chosen by cross-validation; see `FSAClassifierCV`.
 
     Parameters
     ----------
     k, cv, scoring
         See `FSAClassifierCV`; the default score is R^2.
-    response, n_bins, n_iter, mu, batch_size, momentum, learning_rate, penalty, always_keep, groups, \
-tol, random_state, callback
+    loss, response, n_bins, n_iter, mu, batch_size, momentum, learning_rate, penalty, always_keep, \
+feature_groups, tol, random_state, callback
         See `FSARegressor`.
 
     Attributes
@@ -178,45 +182,7 @@ tol, random_state, callback
 
     _single_class = FSARegressor
 
-    def __init__(
-        self,
-        k=None,
-        *,
-        cv=5,
-        scoring=None,
-        response="linear",
-        n_bins=10,
-        n_iter=500,
-        mu=100,
-        batch_size=None,
-        momentum=0.9,
-        learning_rate="auto",
-        penalty="auto",
-        always_keep=None,
-        groups=None,
-        tol=1e-5,
-        random_state=0,
-        callback=None,
-    ):
-        super().__init__(
-            k,
-            response=response,
-            n_bins=n_bins,
-            n_iter=n_iter,
-            mu=mu,
-            batch_size=batch_size,
-            momentum=momentum,
-            learning_rate=learning_rate,
-            penalty=penalty,
-            always_keep=always_keep,
-            groups=groups,
-            tol=tol,
-            random_state=random_state,
-            callback=callback,
-        )
-        self.cv = cv
-        self.scoring = scoring
-
-    def fit(self, X, y, sample_weight=None):
-        """Choose k, select features and train; see `FSARegressor.fit`."""
-        return self._fit_best(X, y, sample_weight)
+    _parameter_constraints: ClassVar[dict] = {
+        **FSARegressor._parameter_constraints,
+        **SizeByCrossValidation.constraints,
+    }

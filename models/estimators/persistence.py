@@ -10,13 +10,23 @@ from ...features.errors import DataError
 from ..additive import Model, PiecewiseModel, model_from_arrays
 from ..annealing import AnnealingResult, Trace
 from ..model_files import ModelFile, write_model_file
+from .calibration import LOG_ODDS
 from .classifier import FSAClassifier
 from .ranker import FSARanker
 from .regressor import FSARegressor
 
 CLASSES = {cls.__name__: cls for cls in (FSAClassifier, FSARegressor, FSARanker)}
 # Arguments that only steer training, and cannot be written as JSON.
-NOT_KEPT = {"callback", "penalty", "random_state", "always_keep", "groups", "class_weight", "cv", "scoring"}
+NOT_KEPT = {
+    "callback",
+    "penalty",
+    "random_state",
+    "always_keep",
+    "feature_groups",
+    "class_weight",
+    "cv",
+    "scoring",
+}
 
 
 def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = None) -> None:
@@ -39,8 +49,9 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
         raise DataError(f"cannot save a {type(estimator).__name__}; one of {sorted(CLASSES)} is needed")
     model = estimator.model_
     arrays = {"ranking": estimator.ranking_, **model.to_arrays()}
-    parameters = {k: _plain(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_KEPT}
-    parameters["k"] = len(model.features)
+    if hasattr(estimator, "ramp_"):
+        arrays["ramp"] = estimator.ramp_
+    parameters = _parameters(estimator, model)
     document = {
         **(metadata or {}),
         "estimator": name,
@@ -53,9 +64,21 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
     write_model_file(path, "estimator", arrays, document)
 
 
-def _plain(value):
-    """Turn a NumPy number into Python's, which JSON can hold."""
-    return value.item() if isinstance(value, np.generic) else value
+def _parameters(estimator, model: Model) -> dict[str, Any]:
+    """Return the arguments that JSON can hold: objects are left out, or become their short form."""
+    parameters = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in NOT_KEPT and not callable(value)
+    }
+    parameters |= {"k": len(model.features), "response": _short_form(model)}
+    if isinstance(model, PiecewiseModel):
+        parameters["n_bins"] = model.n_bins
+    return parameters
+
+
+def _short_form(model: Model) -> str:
+    return "piecewise" if isinstance(model, PiecewiseModel) else "linear"
 
 
 def _listed_classes(estimator) -> list | None:
@@ -75,12 +98,16 @@ def load(file: ModelFile):
         estimator = cls(**file.metadata["parameters"])
     except (TypeError, KeyError) as error:
         raise DataError(f"model file: parameters of {cls.__name__} do not fit ({error})") from None
-    response = "piecewise" if isinstance(model, PiecewiseModel) else "linear"
+    response = _short_form(model)
     if estimator.response != response:
         raise DataError(f"model file: response is {estimator.response!r}, but its arrays are {response}")
     estimator.n_features_in_ = len(ranking)
     _restore_labels(estimator, file.metadata, n_outputs=len(model.intercept))
-    _restore_selection(estimator, model, ranking)
+    nothing = np.empty((0, 0, 0))
+    result = AnnealingResult(model, model.features, nothing, model.intercept, ranking, Trace())
+    estimator._set_fitted(model, result)
+    if isinstance(estimator, FSAClassifier):
+        _restore_ramp(estimator, file)
     return estimator
 
 
@@ -116,7 +143,11 @@ def _read_classes(classes, n_outputs: int) -> np.ndarray:
     return np.array(classes)
 
 
-def _restore_selection(estimator, model: Model, ranking: np.ndarray) -> None:
-    nothing = np.empty((0, 0, 0))
-    result = AnnealingResult(model, model.features, nothing, model.intercept, ranking, Trace())
-    estimator._set_fitted(model, result)
+def _restore_ramp(estimator: FSAClassifier, file: ModelFile) -> None:
+    """Files of version 0.1 have none: their models give probabilities only by the logistic loss."""
+    if "ramp" in file.arrays:
+        estimator.ramp_ = file.array("ramp", dtype=np.float64, shape=(3,))
+        if not (estimator.ramp_[:2] > 0).all():
+            raise DataError("model file: the slopes of the ramp must be above 0")
+    elif estimator.loss_ == "logistic":
+        estimator.ramp_ = LOG_ODDS

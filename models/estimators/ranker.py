@@ -1,14 +1,20 @@
 """Ranking by annealed feature selection (section 2.5.2)."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils.validation import column_or_1d
 
 from ...features.errors import DataError
 from ..comparable_pairs import comparable_pairs
 from ..losses import PairwiseLogistic
 from .base import BaseFSA
+from .callbacks import followed
 
 
+@dataclass(eq=False, repr=False)
 class FSARanker(BaseFSA):
     """Select k features and rank with a linear or piecewise linear model on them.
 
@@ -16,7 +22,8 @@ class FSARanker(BaseFSA):
 
     Parameters
     ----------
-    k, response, n_bins, n_iter, mu, momentum, learning_rate, penalty, always_keep, groups, tol, callback
+    k, response, n_bins, n_iter, mu, momentum, learning_rate, penalty, always_keep, feature_groups, tol, \
+callback
         See `FSAClassifier`. Penalties are relative to the mean over pairs.
     batch_size : int or None
         Rows in a batch while features leave; batches end between groups of comparable rows.
@@ -40,41 +47,12 @@ class FSARanker(BaseFSA):
     array([3])
     """
 
-    def __init__(
-        self,
-        k=10,
-        *,
-        response="linear",
-        n_bins=10,
-        n_iter=500,
-        mu=300,
-        batch_size=None,
-        momentum=0.9,
-        learning_rate="auto",
-        penalty="auto",
-        always_keep=None,
-        groups=None,
-        include_ties=True,
-        tol=1e-5,
-        callback=None,
-    ):
-        self.k = k
-        self.response = response
-        self.n_bins = n_bins
-        self.n_iter = n_iter
-        self.mu = mu
-        self.batch_size = batch_size
-        self.momentum = momentum
-        self.learning_rate = learning_rate
-        self.penalty = penalty
-        self.always_keep = always_keep
-        self.groups = groups
-        self.include_ties = include_ties
-        self.tol = tol
-        self.callback = callback
+    batch_size: int | str | None = None
+    include_ties: bool = True
 
-    random_state = None  # nothing is drawn: the rows keep their order
+    _parameter_constraints: ClassVar[dict] = {**BaseFSA._parameter_constraints, "include_ties": ["boolean"]}
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, *, qid=None, pairs=None, r=None, pair_weight=None):
         """Select features and train.
 
@@ -106,8 +84,9 @@ class FSARanker(BaseFSA):
             X = self._validate(X, ensure_min_samples=2)
         n = X.shape[0]
         prepared = self._prepare(X, np.ones(n), shuffle=False)
-        fitted = self._anneal(prepared, PairwiseLogistic(pairs, r, n, pair_weight), [self.k])
-        self._set_fitted(*fitted[0])
+        with followed(self):
+            fitted = self._anneal(prepared, PairwiseLogistic(pairs, r, n, pair_weight), [self.k])
+            self._set_fitted(*fitted[0])
         return self
 
     def predict(self, X):

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 
 from ...features.errors import AnnealedError, DataError
-from .judging import TASKS, folds, kind_of, make_judge, measure
+from ..columns import varying_columns
+from ..targets import REGRESSION, kind_of
+from .judging import TASKS, folds, make_judge, measure
 from .multi_target import selects_jointly, target_weights, varying_targets, votes
-from .ranked import varying_columns
-from .registry import REGRESSION, make_selector
+from .registry import make_selector
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from ...features.errors import DataError, ParameterError
-from .ranked import RankedSelector, descending, one_hot, standardized, varying_columns
+from ..columns import varying_columns
+from .ranked import RankedSelector, descending, one_hot, standardized
 
 Score = Callable[[np.ndarray, np.ndarray, bool, np.random.RandomState], np.ndarray]
 N_NEIGHBOURS = 10

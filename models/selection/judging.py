@@ -1,8 +1,5 @@
-"""What a target asks for, and how a selection of features is judged for it.
-
-    classes    one column of text or of few whole numbers           accuracy
-    labels     several columns of 0 and 1                           micro-averaged F1
-    targets    one or several columns of numbers                    R^2, averaged over the columns
+"""How a selection of features is judged: for classes by accuracy, for labels by the micro-averaged F1, for
+targets by R^2, averaged over the columns (see `targets.kind_of`).
 
 The judge is a ridge model on the selected features, its strength chosen by leaving one out. Labels are
 numbers to it; one is predicted where its number is above a half.
@@ -17,26 +14,15 @@ from sklearn.metrics import accuracy_score, f1_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from sklearn.utils.multiclass import type_of_target
 
 from ...features.errors import DataError
-from ..estimators.regressor import are_labels
-from .registry import CLASSIFICATION, REGRESSION
+from ..targets import CLASSIFICATION, REGRESSION
 
 MEASURES = {"classes": "accuracy", "labels": "micro F1", "targets": "R2"}
 TASKS = {"classes": CLASSIFICATION, "labels": CLASSIFICATION, "targets": REGRESSION}
 """What a single column is to a selector."""
 
 ALPHAS = np.geomspace(1e-2, 1e4, 13)
-MOST_CLASSES = 100
-
-
-def kind_of(y: np.ndarray) -> str:
-    """Return "classes", "labels" or "targets", for y of shape (n_samples,) or (n_samples, n_targets)."""
-    if y.ndim == 2:
-        return "labels" if are_labels(y) else "targets"
-    few = len(np.unique(y)) <= min(MOST_CLASSES, len(y) / 2)
-    return "classes" if few and type_of_target(y) in ("binary", "multiclass") else "targets"
 
 
 def folds(X, y: np.ndarray, kind: str, n_folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -16,10 +16,11 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
+from ..columns import is_constant
+from ..targets import encode_classes, holds_classes, signs
 from .proximal import LeastSquares, minimize
 from .ranked import attainable
 from .row_penalties import RowL21, RowLpInf, RowPenalty
@@ -96,7 +97,7 @@ class BaseRowSelector(SelectorMixin, BaseEstimator):
         share = weight / weight.sum()
         mean, target_mean = share @ X, share @ Y
         scale = np.sqrt(share @ (X - mean) ** 2)
-        scale[scale <= 1e-12 * np.abs(mean)] = np.inf  # constant columns become zero
+        scale[is_constant(scale, mean)] = np.inf  # constant columns become zero
         root = np.sqrt(share)[:, None]
         self.trace_ = RowTrace()
         self.n_iter_ = 0
@@ -305,10 +306,7 @@ def _ridge(X: np.ndarray, Y: np.ndarray, strength: float) -> np.ndarray:
 
 def _targets(y: np.ndarray) -> np.ndarray:
     """Return one column an output: 0/1 for classes (one column for two) and labels, else the targets."""
-    if type_of_target(y) not in ("binary", "multiclass"):
+    if not holds_classes(y):
         return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    classes, code = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise DataError(f"y must hold at least two classes, got one class: {classes[0]!r}")
-    wanted = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-    return (code.reshape(-1, 1) == wanted).astype(np.float64)
+    classes, code = encode_classes(y)
+    return (signs(code, len(classes)).T > 0).astype(np.float64)

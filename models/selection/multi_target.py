@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from ...features.errors import DataError
-from ..estimators.regressor import are_labels
-from .registry import CLASSIFICATION, METHODS, REGRESSION, make_selector
+from ..targets import CLASSIFICATION, REGRESSION, are_labels
+from .registry import METHODS, make_selector
 
 
 def selects_jointly(method: str) -> bool:

@@ -6,13 +6,14 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
+from ..columns import is_constant, varying_columns
+from ..targets import CLASSIFICATION, encode_classes, holds_classes, signs
 
 TASKS = ("auto", "classification", "regression")
 
@@ -65,19 +66,15 @@ class RankedSelector(SelectorMixin, BaseEstimator):
 
     def _target(self, y: np.ndarray) -> tuple[np.ndarray, bool]:
         """Return class numbers and True, or float targets and False."""
-        kind = type_of_target(y, input_name="y")
-        classes = kind in ("binary", "multiclass") if self.task == "auto" else self.task == "classification"
+        classes = holds_classes(y) if self.task == "auto" else self.task == CLASSIFICATION
         if not classes:
             try:
                 return np.asarray(y, dtype=np.float64), False
             except ValueError:
                 raise DataError("y must be numbers for regression") from None
-        if kind not in ("binary", "multiclass"):
-            raise DataError(f"y must hold class labels for classification, found {kind} values")
-        labels, code = np.unique(y, return_inverse=True)
-        if len(labels) < 2:
-            raise DataError(f"y must hold at least two classes, got one class: {labels[0]!r}")
-        return code, True
+        if not holds_classes(y):
+            raise DataError(f"y must hold class labels for classification, found {type_of_target(y)} values")
+        return encode_classes(y)[1], True
 
     @abstractmethod
     def _order(self, X: np.ndarray, y: np.ndarray, classes: bool, k: int) -> np.ndarray:
@@ -102,23 +99,6 @@ def attainable(k: Any, n_features: int) -> int:
     return min(int(k), n_features)
 
 
-def varying_columns(X) -> np.ndarray:
-    """Return the columns that are not constant, of an array or sparse array (n_samples, n_features).
-
-    Raises
-    ------
-    DataError
-        There is none.
-    """
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sparse.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    varying = np.flatnonzero(high > low)
-    if len(varying) == 0:
-        raise DataError("every feature is constant: there is nothing to select by")
-    return varying
-
-
 def descending(scores: np.ndarray) -> np.ndarray:
     """Return the order of scores, largest first, ties by index; what is not a number comes last."""
     return np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
@@ -127,7 +107,7 @@ def descending(scores: np.ndarray) -> np.ndarray:
 def standardized(X: np.ndarray) -> np.ndarray:
     """Return X with columns of mean 0 and variance 1; constant columns become zero."""
     mean, deviation = X.mean(axis=0), X.std(axis=0)
-    deviation[deviation <= 1e-12 * np.abs(mean)] = np.inf
+    deviation[is_constant(deviation, mean)] = np.inf
     return (X - mean) / deviation
 
 
@@ -135,6 +115,4 @@ def one_hot(y: np.ndarray, classes: bool) -> np.ndarray:
     """Return -1/+1 columns for classes (one column for two), or the standardised target as one column."""
     if not classes:
         return standardized(y[:, None])
-    n_classes = int(y.max()) + 1
-    wanted = np.array([1]) if n_classes == 2 else np.arange(n_classes)
-    return np.where(y[:, None] == wanted, 1.0, -1.0)
+    return signs(y, int(y.max()) + 1).T

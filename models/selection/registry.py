@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from ...features.errors import ParameterError
 from ..estimators import FSAClassifier, FSARegressor
+from ..targets import CLASSIFICATION, REGRESSION
 from .embedded import EmbeddedSelector
 from .fgm import FeatureGeneratingMachine
 from .filters import FilterSelector
@@ -21,7 +22,6 @@ from .lp_inf import L21Selector, LpInfSelector
 from .screening import ScreenedLasso
 from .wrappers import WrapperSelector
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
 BOTH = (CLASSIFICATION, REGRESSION)
 
 

@@ -40,7 +40,7 @@ from annealed.datasets.tables.selection_sets import SELECTION_NAMES, load_select
 from annealed.datasets.tables.table import Table
 from annealed.features.errors import AnnealedError
 from annealed.features.threads import set_num_threads
-from annealed.models.selection.ranked import varying_columns
+from annealed.models.columns import varying_columns
 from annealed.models.selection.registry import METHODS
 
 KEYS = ("table", "method", "k", "fold")

@@ -9,8 +9,8 @@ from ....features.errors import DataError, ParameterError
 from ....features.pool import WindowPool
 from ...annealing import Progress, Trace, anneal
 from ...designs.windows import WindowsDesign
-from ...estimators.classifier import LOSSES
 from ...knots import centred, sum_responses
+from ...losses import LABEL_LOSSES, find_loss
 from ...penalties import SecondDifference
 from ...schedules import InverseSchedule
 from ..cascade import calibrate, cascade_order
@@ -59,8 +59,8 @@ class FitConfig:
     cascade_loss: float = 0.01
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise ParameterError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
+        if self.loss not in LABEL_LOSSES:
+            raise ParameterError(f"loss must be one of {', '.join(LABEL_LOSSES)}, got {self.loss!r}")
         if not 1 <= self.n_bins <= 255:
             raise ParameterError(f"n_bins must be from 1 to 255, got {self.n_bins}")
         if self.n_batches < 1 or self.batch_rows < 1:
@@ -146,7 +146,7 @@ def fit_classifier(
         share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
         result = anneal(
             design,
-            LOSSES[config.loss](labels, share),
+            find_loss(config.loss)(labels, share),
             SecondDifference(config.shrinkage, config.smoothness),
             InverseSchedule(config.k, config.n_iter, config.mu),
             batch_size=batch_rows,

@@ -47,8 +47,9 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
     Parameters
     ----------
     k : int or None
-        Features to generate (groups, if `groups` is given; terms, if `response="products"`). Fewer are
-        selected where the optimum needs no more, and None ends only at the optimum.
+        Features to generate (groups of them, if `feature_groups` is given; terms, if
+        `response="products"`). Fewer are selected where the optimum needs no more, and None ends only at
+        the optimum.
     C : float
         Weight of the loss against the margin.
     loss : {"squared_hinge", "logistic"}
@@ -59,12 +60,12 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
     response : {"linear", "products", "intersection", "gaussian"}
         Linear; also squares and products of two features; or a sum of functions of one feature each, with the
         histogram intersection or the Gaussian kernel, for dense input.
-    groups : array-like of shape (n_features,), int, or sequence of sequences of int, optional
+    feature_groups : array-like of shape (n_features,), int, or sequence of sequences of int, optional
         The group of each feature, or the features of each group, which may overlap. Linear responses only.
     structure : {"overlapping", "tree"}
         "tree" searches groups that contain each other or are disjoint with pruning (Proposition 2).
     group_weights : array-like of shape (n_groups,), optional
-        lambda of equation (11); 1 where not given. Groups have the order of `groups` (of their numbers).
+        lambda of equation (11); 1 where not given, in the order of `feature_groups` (of their numbers).
     scale : bool
         Whether features count in units of their standard deviation (linear responses and products). False
         takes them as they are, as the paper's experiments do.
@@ -129,7 +130,7 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
         loss="squared_hinge",
         budget=None,
         response="linear",
-        groups=None,
+        feature_groups=None,
         structure="overlapping",
         group_weights=None,
         scale=True,
@@ -150,7 +151,7 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
         self.loss = loss
         self.budget = budget
         self.response = response
-        self.groups = groups
+        self.feature_groups = feature_groups
         self.structure = structure
         self.group_weights = group_weights
         self.scale = scale
@@ -263,8 +264,8 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
             ):
                 raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}")
         check_kernel_parameters(self.n_levels, self.n_harmonics, self.theta)
-        if self.groups is not None and self.response != "linear":
-            raise ParameterError(f'groups need response="linear", got response={self.response!r}')
+        if self.feature_groups is not None and self.response != "linear":
+            raise ParameterError(f'feature_groups need response="linear", got response={self.response!r}')
 
     def _make_atoms(self, X, weight: np.ndarray) -> Any:
         if self.response == "intersection":
@@ -275,9 +276,9 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
         if self.response == "products":
             return ProductAtoms(X, scale, self.gamma, self.r)
         features = FeatureAtoms(X, scale)
-        if self.groups is None:
+        if self.feature_groups is None:
             return features
-        groups = check_groups(self.groups, X.shape[1])
+        groups = check_groups(self.feature_groups, X.shape[1])
         weights = (
             np.ones(len(groups)) if self.group_weights is None else np.asarray(self.group_weights, float)
         )
@@ -287,7 +288,7 @@ class FeatureGeneratingMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def _attainable(self, n_atoms: int) -> int | None:
         if self.k is not None and self.k > n_atoms:
-            what = "features" if self.groups is None else "groups"
+            what = "features" if self.feature_groups is None else "groups"
             warn(f"k = {self.k} exceeds the {n_atoms} {what} of X; all may be kept", stacklevel=3)
             return n_atoms
         return self.k

@@ -8,6 +8,7 @@ from annealed.datasets.tables.table import Table
 from annealed.models import FSARanker
 from annealed.models.selection import judging
 from annealed.models.selection.comparison import fit_selection, ordered_support
+from annealed.models.targets import kind_of
 
 MEASURES = judging.MEASURES | {"grades": "NDCG@10"}
 TASKS = judging.TASKS | {"grades": judging.TASKS["targets"]}
@@ -32,7 +33,7 @@ class Task:
 
     def __init__(self, table: Table):
         self.X, self.y = table.X, table.y
-        self.kind = judging.kind_of(self.y) if table.qid is None else "grades"
+        self.kind = kind_of(self.y) if table.qid is None else "grades"
         self.qid = np.zeros(len(self.y), dtype=np.int64) if table.qid is None else table.qid
         self.target_task = TASKS[self.kind]
 

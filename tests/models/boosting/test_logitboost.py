@@ -9,9 +9,7 @@ from annealed.features.errors import DataError, ParameterError
 from annealed.models.boosting import LogitBoost
 
 
-@parametrize_with_checks(
-    [LogitBoost(n_rounds=4), LogitBoost(n_rounds=4, learner="constant", learner_fraction=0.5)]
-)
+@parametrize_with_checks([LogitBoost(n_rounds=4, learner_fraction=0.5)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 

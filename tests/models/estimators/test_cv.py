@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from annealed.features.errors import ParameterError
 from annealed.models import FSAClassifier, FSAClassifierCV, FSARegressor, FSARegressorCV
@@ -82,7 +85,7 @@ def test_default_sizes_go_up_to_the_table(rng, X):
 
 def test_sizes_count_groups(rng, X):
     groups = np.arange(14) // 2
-    model = FSARegressorCV(k=[1, 2, 3, 9], cv=2, groups=groups, **SHORT).fit(X, values(rng, X))
+    model = FSARegressorCV(k=[1, 2, 3, 9], cv=2, feature_groups=groups, **SHORT).fit(X, values(rng, X))
     assert model.cv_results_["k"].tolist() == [1, 2, 3]
     assert model.k_ == 3
     assert model.support_.sum() == 6
@@ -119,7 +122,7 @@ def test_weights_reach_every_fold(rng, X, chooser, single, target):
 
 @pytest.mark.parametrize("k", [5, "all", [], 2.5])
 def test_sizes_that_are_no_sequence_are_refused(rng, X, k):
-    with pytest.raises(ParameterError, match="k must be a sequence of sizes or None, got"):
+    with pytest.raises(ParameterError, match=r"k must be a sequence|an array-like or None"):
         FSARegressorCV(k=k, **SHORT).fit(X, values(rng, X))
 
 
@@ -146,3 +149,39 @@ def test_unknown_scoring_is_refused(rng, X):
 def test_more_folds_than_samples_are_refused(rng, X):
     with pytest.raises(ValueError, match="Cannot have number of splits n_splits=200 greater"):
         FSARegressorCV(k=[1], cv=200, **SHORT).fit(X, values(rng, X))
+
+
+class Together(GroupKFold):
+    """Checks itself that groups are never cut."""
+
+    def split(self, X, y=None, groups=None):
+        for train, test in super().split(X, y, groups):
+            assert not set(groups[train]) & set(groups[test])
+            yield train, test
+
+
+@pytest.mark.parametrize(("chooser", "single", "target"), PAIRS)
+@pytest.mark.parametrize("routing", [False, True])
+def test_groups_of_samples_reach_the_splitter(rng, X, chooser, single, target, routing):
+    y, groups = target(rng, X), rng.integers(0, 6, 120)
+    with config_context(enable_metadata_routing=routing):
+        model = chooser(k=[1, 3], cv=Together(3), **SHORT).fit(X, y, groups=groups)
+        expected = [
+            single(k=3, **SHORT).fit(X[train], y[train]).score(X[test], y[test])
+            for train, test in GroupKFold(3).split(X, y, groups)
+        ]
+        np.testing.assert_allclose(model.cv_results_["split_test_scores"][:, 1], expected)
+        with pytest.raises(ValueError, match="'groups' parameter should not be None"):
+            chooser(k=[1, 3], cv=GroupKFold(3), **SHORT).fit(X, y)
+
+
+def test_groups_are_routed_through_a_pipeline(rng, X):
+    y, groups = classes(rng, X), rng.integers(0, 6, 120)
+    with config_context(enable_metadata_routing=True):
+        chooser = FSAClassifierCV(k=[1, 3], cv=Together(3), **SHORT)
+        model = make_pipeline(StandardScaler(), chooser).fit(X, y, groups=groups)
+        assert model[-1].k_ == 3
+        chooser.set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        weighted = make_pipeline(scaler, chooser).fit(X, y, groups=groups, sample_weight=np.ones(120))
+    np.testing.assert_array_equal(model.predict(X), weighted.predict(X))

@@ -1,14 +1,17 @@
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 
 from annealed.features.errors import DataError
-from annealed.models import FSAClassifier, FSAClassifierCV, FSARanker, FSARegressor, load_model
+from annealed.models import FSAClassifier, FSAClassifierCV, FSARanker, FSARegressor, Piecewise, load_model
 from annealed.models.estimators.persistence import load, save
+from annealed.models.losses import HuberHinge
 from annealed.models.model_files import ModelFile, read_model_file
 from annealed.models.penalties import Ridge
 
@@ -116,7 +119,8 @@ def test_arguments_that_no_text_can_hold_are_left_out(path, X):
         penalty=Ridge(0.1),
         callback=print_nothing,
         random_state=np.random.RandomState(0),
-        groups=np.arange(8),
+        feature_groups=np.arange(8),
+        loss=partial(HuberHinge, h=0.2),
         always_keep=np.array([1]),
         class_weight={True: 2, False: 1},
     ).fit(X, X[:, 1] > 0)
@@ -256,3 +260,28 @@ def test_more_outputs_than_targets_are_refused(parts, name):
     arrays["intercept"] = np.append(arrays["intercept"], 0)
     with pytest.raises(DataError, match="outputs"):
         load(ModelFile("estimator", arrays, metadata))
+
+
+def test_files_without_a_ramp_give_probabilities_by_the_logistic_loss_only(parts, X):
+    """So were those of version 0.1."""
+    arrays, metadata = parts("two classes")
+    del arrays["ramp"]
+    model = load(ModelFile("estimator", arrays, metadata))
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)))
+    older = load(ModelFile("estimator", arrays, {**metadata, "loss": "lorenz"}))
+    assert not hasattr(older, "predict_proba")
+
+
+def test_ramps_that_fall_are_refused(parts):
+    arrays, metadata = parts("three classes")
+    arrays["ramp"] = np.array([1.0, -1.0, 0.0])
+    with pytest.raises(DataError, match="the slopes of the ramp must be above 0"):
+        load(ModelFile("estimator", arrays, metadata))
+
+
+def test_responses_come_back_in_their_short_form(path, X):
+    model = FSARegressor(k=2, n_iter=20, response=Piecewise(n_bins=4)).fit(X, X[:, 1])
+    save(model, path)
+    again = load_model(path)
+    assert (again.response, again.n_bins) == ("piecewise", 4)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

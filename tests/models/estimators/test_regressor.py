@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from annealed.features.errors import ParameterError
 from annealed.models import FSARegressor
+from annealed.models.losses import SquaredError
 from annealed.models.penalties import Ridge
 
 SETTLED = {"n_iter": 2000, "tol": 1e-10, "random_state": 0}
@@ -101,9 +103,20 @@ def test_constant_target(X, response):
 
 
 @pytest.mark.parametrize("response", ["linear", "piecewise"])
-def test_one_sample(response):
-    model = FSARegressor(k=1, response=response).fit([[1.0, 2.0]], [3.0])
-    assert model.predict([[5.0, 5.0]]) == pytest.approx(3.0)
+def test_one_sample_is_refused(response):
+    with pytest.raises(ValueError, match="a minimum of 2 is required"):
+        FSARegressor(k=1, response=response).fit([[1.0, 2.0]], [3.0])
+
+
+def test_losses_as_objects(rng):
+    """A class, or whatever makes a loss of targets and weights."""
+    X = rng.standard_normal((300, 12))
+    y = 2 * X[:, 3] - X[:, 7] + 0.1 * rng.standard_normal(300)
+    expected = FSARegressor(k=2).fit(X, y).predict(X)
+    for loss in (SquaredError, lambda targets, weight: SquaredError(targets, sample_weight=weight)):
+        np.testing.assert_array_equal(FSARegressor(k=2, loss=loss).fit(X, y).predict(X), expected)
+    with pytest.raises(ParameterError, match="The 'loss' parameter of FSARegressor must be"):
+        FSARegressor(k=2, loss="lorenz").fit(X, y)
 
 
 def test_rare_events_are_learned(rng):
@@ -121,3 +134,13 @@ def test_rare_events_are_learned(rng):
 def test_targets_that_are_not_finite_are_refused(X):
     with pytest.raises(ValueError, match="Input y contains NaN"):
         FSARegressor(k=1).fit(X, np.full(120, np.nan))
+
+
+def test_a_few_wrong_targets_disturb_the_huber_error_less(rng):
+    X = rng.standard_normal((300, 12))
+    y = 2 * X[:, 3] - X[:, 7] + 0.1 * rng.standard_normal(300)
+    wrong = y.copy()
+    wrong[:9] += 60
+    squared, robust = (FSARegressor(k=2, loss=loss).fit(X, wrong) for loss in ("squared", "huber_error"))
+    errors = [np.abs(model.coef_ - np.eye(12)[3] * 2 + np.eye(12)[7]).max() for model in (squared, robust)]
+    assert errors[1] < 0.5 * errors[0]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
-from annealed.models.selection.judging import folds, kind_of, make_judge, measure
+from annealed.models.selection.judging import folds, make_judge, measure
+from annealed.models.targets import kind_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from annealed.features.errors import DataError
-from annealed.models.selection.ranked import descending, one_hot, standardized, varying_columns
+from annealed.models.columns import varying_columns
+from annealed.models.selection.ranked import descending, one_hot, standardized
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])

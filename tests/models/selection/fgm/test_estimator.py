@@ -130,7 +130,7 @@ def test_additive_kernels_bend_where_lines_do_not(rng, response):
 def test_groups_leave_or_stay_as_a_whole(table, structure):
     X, score = table
     y = score > 0.5
-    model = FeatureGeneratingMachine(k=3, groups=np.arange(30) // 2, structure=structure).fit(X, y)
+    model = FeatureGeneratingMachine(k=3, feature_groups=np.arange(30) // 2, structure=structure).fit(X, y)
     np.testing.assert_array_equal(model.get_support(indices=True), [2, 3, 6, 7, 10, 11])
 
 
@@ -138,7 +138,7 @@ def test_overlapping_groups_add_up(table):
     X, score = table
     y = score > 0.5
     groups = [[3, 7], [7, 11], [3, 7, 11], *[[j] for j in range(30)]]
-    model = FeatureGeneratingMachine(k=3, groups=groups, budget=3).fit(X, y)
+    model = FeatureGeneratingMachine(k=3, feature_groups=groups, budget=3).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), X @ model.coef_[0] + model.intercept_[0])
     assert set(model.get_support(indices=True)) <= {3, 7, 11}
 
@@ -149,7 +149,7 @@ def test_group_weights_decide_between_equal_groups(rng):
     y = X[:, 0] > 0
     for favourite in (0, 1):
         weights = np.where(np.arange(2) == favourite, 2.0, 1.0)
-        model = FeatureGeneratingMachine(k=1, groups=[0, 1], group_weights=weights).fit(X, y)
+        model = FeatureGeneratingMachine(k=1, feature_groups=[0, 1], group_weights=weights).fit(X, y)
         assert model.get_support(indices=True) == [favourite]
 
 
@@ -200,10 +200,10 @@ def test_constant_columns_are_never_selected(rng):
         ({"loss": "hinge"}, "loss must be one of"),
         ({"response": "cubic"}, "response must be one of"),
         ({"structure": "graph"}, "structure must be one of"),
-        ({"groups": [0, 1, 1], "response": "products"}, "groups need"),
-        ({"groups": [[0], [1]]}, "cover all features"),
-        ({"groups": [0, 1, 1], "group_weights": [1, 2, 3]}, "2 positive numbers"),
-        ({"groups": [0, 1, 1], "group_weights": [1, -2]}, "2 positive numbers"),
+        ({"feature_groups": [0, 1, 1], "response": "products"}, "feature_groups need"),
+        ({"feature_groups": [[0], [1]]}, "cover all features"),
+        ({"feature_groups": [0, 1, 1], "group_weights": [1, 2, 3]}, "2 positive numbers"),
+        ({"feature_groups": [0, 1, 1], "group_weights": [1, -2]}, "2 positive numbers"),
     ],
 )
 def test_bad_parameters(rng, parameters, match):

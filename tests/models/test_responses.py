@@ -6,7 +6,7 @@ from annealed.features.errors import ParameterError
 from annealed.models import FSAClassifier
 from annealed.models.annealing import AnnealingResult, Trace
 from annealed.models.designs import BinnedDesign, DenseDesign, SparseDesign
-from annealed.models.estimators.preparation import prepare
+from annealed.models.responses import Linear, Piecewise
 
 N_ROWS, N_FEATURES = 30, 21  # more than one tile of columns, and an odd rest
 
@@ -45,7 +45,7 @@ def test_dense_columns_are_standardized_in_order(table, layout, dtype):
     X, weight, order = table
     X = layout(X.astype(dtype))
     before = X.copy()
-    design = prepare(X, weight, order, "linear", 1).new_design()
+    design = Linear().prepare(X, weight, order).new_design()
     assert isinstance(design, DenseDesign)
     columns = design.gradient(np.eye(N_ROWS), 0, N_ROWS)[:, :, 0]  # row i of the design
     # A column of float32 with the mean 1e6 has six digits for its spread.
@@ -59,7 +59,7 @@ def test_sparse_columns_are_scaled_not_centred(rng, table, form):
     X, weight, order = table
     X = X * (rng.random(X.shape) < 0.5)
     X[:, 2] = 0
-    design = prepare(form(X), weight, order, "linear", 1).new_design()
+    design = Linear().prepare(form(X), weight, order).new_design()
     assert isinstance(design, SparseDesign)
     mean = np.average(X, axis=0, weights=weight)
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
@@ -70,7 +70,7 @@ def test_sparse_columns_are_scaled_not_centred(rng, table, form):
 
 def test_binned_columns_span_each_features_range(table):
     X, weight, order = table
-    design = prepare(X, weight, order, "piecewise", 5).new_design()
+    design = Piecewise(n_bins=5, ranges="full").prepare(X, weight, order).new_design()
     assert isinstance(design, BinnedDesign)
     position = (X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1e-300) * 5
     position[:, 4] = 0
@@ -88,9 +88,9 @@ def test_models_respond_as_the_design_does(rng, table, response):
     if response == "piecewise":  # values on the codes, so that nothing is rounded
         X = np.round(rng.random(X.shape) * 255)
         X[0], X[1] = 0, 255
-        prepared = prepare(X, weight, order, "piecewise", 5)
+        prepared = Piecewise(n_bins=5, ranges="full").prepare(X, weight, order)
     else:
-        prepared = prepare(sparse.csr_array(X) if response == "sparse" else X, weight, order, "linear", 1)
+        prepared = Linear().prepare(sparse.csr_array(X) if response == "sparse" else X, weight, order)
     design = prepared.new_design()
     result = all_kept(rng, design)
     expected = design.response(result.beta, result.intercept, 0, N_ROWS)
@@ -102,7 +102,7 @@ def test_piecewise_functions_have_weighted_mean_zero(rng, table):
     X, weight, order = table
     X = np.round(rng.random(X.shape) * 255)
     X[0], X[1] = 0, 255
-    prepared = prepare(X, weight, order, "piecewise", 5)
+    prepared = Piecewise(n_bins=5, ranges="full").prepare(X, weight, order)
     model = prepared.to_model(all_kept(rng, prepared.new_design()))
     np.testing.assert_allclose(np.average(model.terms(X), axis=1, weights=weight), 0, atol=1e-12)
 
@@ -110,14 +110,14 @@ def test_piecewise_functions_have_weighted_mean_zero(rng, table):
 def test_sparse_tables_have_no_piecewise_response(table):
     X, weight, order = table
     with pytest.raises(ParameterError, match='response="piecewise" needs a dense X'):
-        prepare(sparse.csr_array(X), weight, order, "piecewise", 5)
+        Piecewise(n_bins=5, ranges="full").prepare(sparse.csr_array(X), weight, order)
 
 
 def test_threads_change_no_bit(table, with_threads):
     X, weight, order = table
 
     def run():
-        design = prepare(X, weight, order, "linear", 1).new_design()
+        design = Linear().prepare(X, weight, order).new_design()
         return design.gradient(np.eye(N_ROWS), 0, N_ROWS)
 
     one, two = with_threads(run)

@@ -1,0 +1,85 @@
+"""What the columns of a table are like: which never vary, and the ranges that piecewise responses span."""
+
+import numpy as np
+from scipy import sparse
+
+from ..features.errors import DataError
+
+ROUNDING = 1e-12
+"""A column whose standard deviation is at most this part of its mean is constant: the rest is rounding."""
+
+TAIL = 0.05  # part of the values on either side of a range's middle part
+SAMPLED_ROWS = 10_000  # quantiles of more rows are taken from so many of them
+
+
+def is_constant(deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return which columns are constant, from their standard deviations and means."""
+    return deviation <= ROUNDING * np.abs(mean)
+
+
+def varying_columns(X) -> np.ndarray:
+    """Return the columns that are not constant, of an array or sparse array (n_samples, n_features).
+
+    Raises
+    ------
+    DataError
+        There is none.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    varying = np.flatnonzero(high > low)
+    if len(varying) == 0:
+        raise DataError("every feature is constant: there is nothing to select by")
+    return varying
+
+
+def full_ranges(columns: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the greatest value of each column.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_samples), float
+    weight : ndarray of shape (n_samples,), positive
+        Unused: a value counts however little it weighs.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_features,), float64
+    """
+    return columns.min(axis=1).astype(np.float64), columns.max(axis=1).astype(np.float64)
+
+
+def trimmed_ranges(columns: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each column's range without values that are far out.
+
+    The middle part of a column holds nine tenths of its values. What lies farther from it than it is wide
+    does not stretch the range: normal columns keep their whole range (fences at 4.9 standard deviations),
+    and a single huge value no longer puts all others into one bin. A column of which nine tenths are one
+    value keeps its whole range.
+
+    Parameters and returns as in `full_ranges`; of more than 10,000 rows a sample says where the middle is.
+    """
+    low, high = full_ranges(columns, weight)
+    step = -(-columns.shape[1] // SAMPLED_ROWS)
+    least, most = _quantiles(columns[:, ::step], weight[::step], (TAIL, 1 - TAIL))
+    width = most / 4 - least / 4  # quarters: nothing overflows
+    fences = np.maximum(low / 4, least / 4 - width) * 4, np.minimum(high / 4, most / 4 + width) * 4
+    return np.where(width > 0, fences[0], low), np.where(width > 0, fences[1], high)
+
+
+def _quantiles(columns: np.ndarray, weight: np.ndarray, shares: tuple[float, float]) -> np.ndarray:
+    """Return the values below which these shares of the weight lie, (2, n_features) float64."""
+    n = columns.shape[1]
+    if np.ptp(weight) == 0:
+        places = [min(n - 1, int(np.ceil(part * n)) - 1) for part in shares]
+        places = [max(0, place) for place in places]
+        return np.partition(columns, places, axis=1)[:, places].T.astype(np.float64)
+    out = np.empty((2, len(columns)))
+    targets = np.array(shares) * weight.sum()
+    for j, column in enumerate(columns):
+        order = np.argsort(column, kind="stable")
+        # Sums of equal weights differ by rounding from multiples of one.
+        places = np.searchsorted(np.cumsum(weight[order]) * (1 + ROUNDING), targets)
+        out[:, j] = column[order[np.minimum(places, n - 1)]]
+    return out

@@ -1,0 +1,225 @@
+"""How a feature contributes, and with it how a table becomes a design and a run's result a model.
+
+A response is an object, `Linear()` or `Piecewise(n_bins=20)`; estimators also take its name. Another one
+(other knots, say) is a class with `takes_sparse`, `batch_rows`, `smoothing` and `prepare`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ..features.codes import CODE_MAX, encode
+from ..features.errors import ParameterError
+from ..features.threads import share
+from .additive import AdditiveModel, LinearModel, Model, PiecewiseModel
+from .annealing import AnnealingResult
+from .columns import ROUNDING, full_ranges, is_constant, trimmed_ranges
+from .designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
+from .designs.design import REASSOCIATE, TASK_VISITS
+from .penalties import Penalty, SecondDifference
+
+TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
+DEFAULT_SMOOTHING = SecondDifference(strength=1e-4, smoothness=1e-3)
+RANGES = {"trimmed": trimmed_ranges, "full": full_ranges}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table made ready for annealing.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,), int64
+        The table's rows in the order of the design.
+    new_design : callable
+        Returns a design for one run; the designs share their numbers.
+    to_model : callable
+        From a run's result to a model in the input's units.
+    """
+
+    order: np.ndarray
+    new_design: Callable[[], Design]
+    to_model: Callable[[AnnealingResult], Model]
+
+
+class Response(ABC):
+    """How a feature contributes to the response.
+
+    Attributes
+    ----------
+    name : str
+        Its short form.
+    takes_sparse : bool
+    batch_rows : int
+        Rows in a batch, where nothing else is asked for.
+    smoothing : Penalty or None
+        Penalty, where nothing else is asked for.
+    """
+
+    name: str
+    takes_sparse: bool
+    batch_rows: int
+    smoothing: Penalty | None = None
+
+    @abstractmethod
+    def prepare(self, X, weight: np.ndarray, order: np.ndarray) -> Prepared:
+        """Make a table ready for annealing.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features), float32 or float64
+        weight : ndarray of shape (n_samples,), positive
+        order : ndarray of shape (n_samples,), int64
+            The rows' order in the design.
+        """
+
+
+@dataclass(frozen=True)
+class Linear(Response):
+    """A multiple of the standardised feature; sparse tables are scaled, not centred."""
+
+    name = "linear"
+    takes_sparse = True
+    batch_rows = 250
+
+    def prepare(self, X, weight: np.ndarray, order: np.ndarray) -> Prepared:
+        return (_prepare_sparse if sparse.issparse(X) else _prepare_dense)(X, weight, order)
+
+
+@dataclass(frozen=True)
+class Piecewise(Response):
+    """A piecewise linear function with equally spaced knots (section 2.5.1).
+
+    Parameters
+    ----------
+    n_bins : int
+        Bins of each function, from 1 to 255.
+    smoothing : Penalty or None
+        Used where the estimator's `penalty` is "auto".
+    ranges : {"trimmed", "full"}
+        What the knots span: "full" is from the least to the greatest training value, as in the paper;
+        "trimmed" leaves out what is far from nine tenths of the values (see `columns.trimmed_ranges`), so
+        that one huge value does not put all others into one bin. Values outside clamp.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annealed.models import FSARegressor, Piecewise
+    >>> X = np.random.default_rng(0).standard_normal((300, 20))
+    >>> model = FSARegressor(k=1, response=Piecewise(n_bins=4)).fit(X, np.abs(X[:, 7]))
+    >>> model.knots_.shape, model.get_support(indices=True)
+    ((1, 5), array([7]))
+    """
+
+    n_bins: int = 10
+    smoothing: Penalty | None = DEFAULT_SMOOTHING
+    ranges: str = "trimmed"
+
+    name = "piecewise"
+    takes_sparse = False
+    batch_rows = 1000  # one table per feature and batch is built, which wants more rows
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.n_bins, Integral) or not 1 <= self.n_bins <= CODE_MAX:
+            raise ParameterError(f"n_bins must be an integer from 1 to {CODE_MAX}, got {self.n_bins!r}")
+        if self.ranges not in RANGES:
+            raise ParameterError(f"ranges must be one of {tuple(RANGES)}, got {self.ranges!r}")
+
+    def prepare(self, X, weight: np.ndarray, order: np.ndarray) -> Prepared:
+        if sparse.issparse(X):
+            raise ParameterError('response="piecewise" needs a dense X; a sparse X takes response="linear"')
+        columns = np.ascontiguousarray(X[order].T)
+        low, high = RANGES[self.ranges](columns, weight[order])
+        codes = encode(columns, low, high)
+        means = knot_means(codes, self.n_bins, weight[order] * (len(weight) / weight.sum()))
+
+        def to_model(result: AnnealingResult) -> PiecewiseModel:
+            assert isinstance(result.model, PiecewiseModel)  # of codes
+            return replace(result.model, low=low[result.kept], high=high[result.kept])
+
+        return Prepared(order, lambda: BinnedDesign(codes, self.n_bins, means), to_model)
+
+
+def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prepared:
+    columns = np.empty((X.shape[1], X.shape[0]), dtype=X.dtype)
+    mean, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
+    rows, portion = np.ascontiguousarray(X), weight[order] / weight.sum()
+    share(
+        -(-X.shape[1] // TILE_COLUMNS),
+        lambda first, last: _standardize(rows, portion, order, first, last, columns, mean, scale),
+        least=TASK_VISITS // (TILE_COLUMNS * len(rows)),
+    )
+
+    def to_model(result: AnnealingResult) -> LinearModel:
+        return _in_units(result.model, mean, scale)
+
+    return Prepared(order, lambda: DenseDesign(columns), to_model)
+
+
+def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()  # the numbers are the caller's
+        X.sum_duplicates()
+    portion = weight / weight.sum()
+    mean = portion @ X
+    squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+    deviation = np.sqrt(np.maximum(0.0, portion @ squares - mean**2))
+    scale = np.where(is_constant(deviation, mean), 1.0, deviation)
+    scaled = X[order]
+    scaled.data = (scaled.data * (1 / scale)[scaled.indices]).astype(X.dtype)
+
+    def to_model(result: AnnealingResult) -> LinearModel:
+        return _in_units(result.model, np.zeros(len(scale)), scale)
+
+    return Prepared(order, lambda: SparseDesign(scaled), to_model)
+
+
+def _in_units(model: AdditiveModel, mean: np.ndarray, scale: np.ndarray) -> LinearModel:
+    """Turn a model of standardised columns into one of the table."""
+    assert isinstance(model, LinearModel)
+    kept = model.features
+    return LinearModel.from_standardised(kept, model.coef, model.intercept, mean[kept], scale[kept])
+
+
+@njit(cache=True, fastmath=REASSOCIATE)
+def _standardize_column(column, portion):
+    """Centre and scale one column in place; return its mean and deviation (0 if constant)."""
+    center = 0.0
+    for i in range(len(column)):
+        center += portion[i] * column[i]
+    variance = 0.0
+    for i in range(len(column)):
+        gap = column[i] - center
+        variance += portion[i] * gap * gap
+    deviation = np.sqrt(variance)
+    if deviation <= ROUNDING * abs(center):
+        deviation = 0.0
+    factor = 1.0 / deviation if deviation > 0 else 0.0
+    for i in range(len(column)):
+        column[i] = (column[i] - center) * factor
+    return center, deviation
+
+
+@njit(cache=True, nogil=True)
+def _standardize(X, portion, order, first_tile, last_tile, columns, mean, scale):
+    """Fill some tiles of `columns` with the transposed, reordered, centred and scaled table.
+
+    `portion` holds the weights in the new order, of sum one. A constant column becomes zero, scale 1.
+    """
+    n, m = X.shape
+    for tile in range(first_tile, last_tile):
+        first = tile * TILE_COLUMNS
+        last = min(first + TILE_COLUMNS, m)
+        for i in range(n):
+            row = X[order[i]]
+            for j in range(first, last):
+                columns[j, i] = row[j]
+        for j in range(first, last):
+            mean[j], deviation = _standardize_column(columns[j], portion)
+            scale[j] = deviation if deviation > 0 else 1.0
