@@ -24,6 +24,7 @@ number; it needs no change anywhere else:
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -73,6 +74,14 @@ class Loss(ABC):
     @abstractmethod
     def hessian_product(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Apply an upper bound of the Hessian in response space to `direction`, shaped as above."""
+
+    @abstractmethod
+    def n_terms(self, start: int, stop: int) -> int:
+        """Return how many samples or pairs the mean over the rows [start, stop) is taken over."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray) -> "Loss":
+        """Return the loss of these rows (ascending), each with the weight that it has here."""
 
     def initial_intercept(self) -> np.ndarray:
         """Return the intercept to start from, shape (n_outputs,); zero unless a loss knows better."""
@@ -144,6 +153,15 @@ class PointwiseLoss(Loss):
 
     def hessian_product(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
         return direction * (self.weight[start:stop] * (self.curvature / (stop - start)))
+
+    def n_terms(self, start: int, stop: int) -> int:
+        return stop - start
+
+    def take(self, rows: np.ndarray) -> "PointwiseLoss":
+        part = copy(self)
+        part.target, part.weight = np.ascontiguousarray(self.target[:, rows]), self.weight[rows]
+        part.n_rows = len(rows)
+        return part
 
 
 class SquaredError(PointwiseLoss):
@@ -360,6 +378,21 @@ class PairwiseLogistic(Loss):
     def _pair_range(self, start: int, stop: int) -> tuple[int, int]:
         first, last = np.searchsorted(self._first_row, (start, stop))
         return int(first), int(last)
+
+    def n_terms(self, start: int, stop: int) -> int:
+        first, last = self._pair_range(start, stop)
+        return last - first
+
+    def take(self, rows: np.ndarray) -> "PairwiseLogistic":
+        """Return the loss of the pairs among these consecutive rows."""
+        start, stop = int(rows[0]), int(rows[-1]) + 1
+        first, last = self._pair_range(start, stop)
+        part = copy(self)
+        part.n_rows = stop - start
+        part.pairs, part.r = self.pairs[first:last] - start, self.r[first:last]
+        part.weight = self.weight[first:last]
+        part._first_row = self._first_row[first:last] - start
+        return part
 
     def _pairs_of(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         first, last = self._pair_range(start, stop)

@@ -298,3 +298,30 @@ def test_bad_huber_width_is_refused(h):
 def test_bad_pairs_are_refused(pairs, r, message):
     with pytest.raises(DataError, match=message):
         PairwiseLogistic(pairs, r, 3)
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+def test_the_loss_of_some_rows_has_their_terms(rng, name):
+    loss, _, _ = make_pointwise(name, rng)
+    response = rng.standard_normal((2, N_ROWS))
+    takes = [np.array([0, 3, 4]), np.array([1, 2, 5, 6, 7, 8])]
+    total, slopes = 0.0, np.empty_like(response)
+    for rows in takes:
+        part, n = loss.take(rows), len(rows)
+        assert part.n_terms(0, n) == n
+        total += part.value(response[:, rows], 0, n) * n
+        slopes[:, rows] = part.derivative(np.ascontiguousarray(response[:, rows]), 0, n) * n
+    assert total / N_ROWS == pytest.approx(loss.value(response, 0, N_ROWS), 1e-12)
+    np.testing.assert_allclose(slopes / N_ROWS, loss.derivative(response, 0, N_ROWS), rtol=1e-12)
+
+
+def test_the_ranking_loss_of_some_rows_has_their_pairs(rng):
+    loss = make_pairwise(rng)[0]
+    response = rng.standard_normal((1, N_ROWS))
+    total, slopes = 0.0, np.zeros_like(response)
+    for rows in (np.arange(3), np.arange(3, 9)):
+        part, n = loss.take(rows), len(rows)
+        total += part.value(response[:, rows], 0, n) * part.n_terms(0, n)
+        slopes[:, rows] = part.derivative(response[:, rows], 0, n) * part.n_terms(0, n)
+    assert total / 7 == pytest.approx(loss.value(response, 0, N_ROWS), 1e-12)
+    np.testing.assert_allclose(slopes / 7, loss.derivative(response, 0, N_ROWS), rtol=1e-12)

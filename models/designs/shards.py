@@ -1,0 +1,226 @@
+"""Parts of the rows in one process: what it does with them when asked, whoever asks.
+
+A shard is all that a cluster needs on a worker, and with all parts in it, all that one machine needs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ...features.errors import DataError
+from ...features.threads import in_threads
+from ..losses import Loss
+from .design import REASSOCIATE
+from .encodings import Encoding
+from .parts import Node, TreeSum
+from .row_source import RowSource
+from .stored import Store, StoredPart, cut_into_blocks
+
+READ_BYTES = 1 << 24  # of rows that are read at a time
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """Which rows a part is made of.
+
+    Attributes
+    ----------
+    number : int
+    start, stop : int
+        Rows of the source.
+    rows : ndarray of int64
+        Those that take part, counted from `start`, in the part's order.
+    positions : ndarray of int64
+        Where they stand in the order of all, ascending.
+    weight : ndarray of float64
+        Of the rows, in the part's order.
+    cuts : ndarray of int64
+        Where blocks end, from 0 to the number of rows.
+    """
+
+    number: int
+    start: int
+    stop: int
+    rows: np.ndarray
+    positions: np.ndarray
+    weight: np.ndarray
+    cuts: np.ndarray
+
+
+class Shard:
+    """Parts of the rows, in the memory or the spool of one process.
+
+    Parameters
+    ----------
+    n_features : int
+    memory_bytes : int
+        Of columns that are kept in memory; what is more goes to a spool.
+    expected_bytes : int
+        See `Store`.
+    """
+
+    def __init__(self, n_features: int, memory_bytes: int, expected_bytes: int = 0) -> None:
+        self.store = Store(memory_bytes, expected_bytes)
+        self._all_columns = np.arange(n_features)
+        self._stored: dict[int, StoredPart] = {}  # as they were built
+        self._run: dict[int, StoredPart] = {}  # as the run has them now
+        self._columns: dict[int, np.ndarray] = {}  # that each part of the run still has
+
+    def ranges(self, source: RowSource, plan: PartPlan) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest value of each feature among the rows of a part."""
+        low, high = np.full(source.n_features, np.inf), np.full(source.n_features, -np.inf)
+        takes_part = np.zeros(plan.stop - plan.start, dtype=bool)
+        takes_part[plan.rows] = True
+        for first, rows in read_blocks(source, plan.start, plan.stop):
+            wanted = takes_part[first - plan.start : first - plan.start + len(rows)]
+            if wanted.any():
+                rows = rows if wanted.all() else rows[wanted]
+                low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
+        return low, high
+
+    def build(self, source: RowSource, plan: PartPlan, encoding: Encoding):
+        """Read a part and store it; return its summary."""
+        rows = _read_all(source, plan.start, plan.stop)
+        values, own, summary = encoding.encode(rows, plan.rows, plan.weight)
+        del rows
+        blocks = cut_into_blocks(values, plan.cuts, self.store)
+        self._stored[plan.number] = StoredPart(plan.positions, blocks, own)
+        return summary
+
+    def begin(self, known: dict[str, np.ndarray], numbers: Sequence[int]) -> None:
+        """Begin a run with all features of some parts."""
+        for number in numbers:
+            self._run[number] = self._stored[number].fitted(known)
+            self._columns[number] = self._all_columns
+
+    def bind(self, losses: dict[int, Loss]) -> None:
+        """Give parts the loss of their rows."""
+        for number, loss in losses.items():
+            self._run[number].loss = loss
+
+    def keep(self, columns: np.ndarray) -> None:
+        """Forget all features but these, which bear the source's numbers."""
+        for number, part in self._run.items():
+            self._run[number] = part.kept(np.searchsorted(self._columns[number], columns))
+            self._columns[number] = columns
+
+    def value_and_gradient(self, beta, intercept, start: int, stop: int) -> dict[Node, Any]:
+        """Return sums over the parts, as far as those that are here fill the tree."""
+        return self._sum(lambda part: part.value_and_gradient(beta, intercept, start, stop))
+
+    def value(self, beta, intercept, start: int, stop: int) -> dict[Node, Any]:
+        """Return numbers of terms and sums of losses likewise."""
+        return self._sum(lambda part: part.value(beta, intercept, start, stop))
+
+    def values(self, number: int, start: int, stop: int) -> tuple[np.ndarray, Any]:
+        """Return positions and values of a part's rows among [start, stop) of all."""
+        return self._run[number].values(start, stop)
+
+    def _sum(self, term: Callable[[StoredPart], Any]) -> dict[Node, Any]:
+        """Add a term of each part along the tree; the parts are gone through side by side."""
+        tree = TreeSum()
+        numbers = sorted(self._run)
+        for number, of_part in zip(numbers, in_threads(lambda n: term(self._run[n]), numbers), strict=True):
+            tree.add((0, number), of_part)
+        return tree.sums
+
+
+def read_blocks(source: RowSource, start: int, stop: int):
+    """Yield the first row and the rows of every block, all finite."""
+    size = max(1, READ_BYTES // (8 * source.n_features))
+    for first, rows in source.blocks(start, stop, size):
+        if rows.shape[1] != source.n_features or first + rows.shape[0] > stop:
+            raise DataError(
+                f"{source.name}: {rows.shape[0]} rows from {first} have {rows.shape[1]} values each, "
+                f"expected up to {stop - first} of {source.n_features}"
+            )
+        if not _is_finite(rows.data if sparse.issparse(rows) else rows):
+            raise _not_finite(source, first, rows)
+        yield first, rows
+
+
+def _is_finite(values: np.ndarray) -> bool:
+    """Whether all values are finite, without a temporary array."""
+    flat = values.ravel(order="K") if values.flags.forc else np.ascontiguousarray(values).ravel()
+    return bool(_sum_of_nothing(flat) == 0)
+
+
+@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+def _sum_of_nothing(values):
+    """Zero times each value: zero if all are finite."""
+    total = values.dtype.type(0)
+    nothing = values.dtype.type(0)
+    for i in range(len(values)):
+        total += values[i] * nothing
+    return total
+
+
+def _not_finite(source: RowSource, first: int, rows) -> DataError:
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    i, j = np.argwhere(~np.isfinite(dense))[0]
+    column = source.feature_names[j] if source.feature_names else j
+    return DataError(
+        f"{source.place(first + int(i))}: column {column} is {dense[i, j]}; numbers must be finite"
+    )
+
+
+def _read_all(source: RowSource, start: int, stop: int):
+    blocks = list(read_blocks(source, start, stop)) if source.is_sparse else read_blocks(source, start, stop)
+    if source.is_sparse:
+        return sparse.vstack([rows for _, rows in blocks], format="csr")
+    out: np.ndarray | None = None
+    n_read = 0
+    for first, rows in blocks:
+        if out is None:
+            out = np.empty((stop - start, source.n_features), dtype=rows.dtype)
+        out[first - start : first - start + len(rows)] = rows
+        n_read += len(rows)
+    if out is None or n_read < stop - start:
+        raise DataError(f"{source.name}: ends before row {stop}")
+    return out
+
+
+class LocalShards:
+    """One shard with all parts, in this process.
+
+    It answers what `ShardedDesign` asks of the processes of a cluster.
+
+    Parameters
+    ----------
+    source : RowSource
+    memory_bytes, expected_bytes : int
+        See `Shard`.
+    """
+
+    def __init__(self, source: RowSource, memory_bytes: int, expected_bytes: int) -> None:
+        self.source = source
+        self.shard = Shard(source.n_features, memory_bytes, expected_bytes)
+
+    def map_parts(self, method: str, plans: Sequence[PartPlan], *arguments) -> list:
+        """Call `ranges` or `build` of a shard for every part; results in the order of the parts."""
+        self._numbers = [plan.number for plan in plans]
+        return [getattr(self.shard, method)(self.source, plan, *arguments) for plan in plans]
+
+    def begin(self, known: dict[str, np.ndarray]) -> None:
+        """Begin a run with all features."""
+        self.shard.begin(known, self._numbers)
+
+    def bind(self, losses: dict[int, Loss]) -> None:
+        """Give each part the loss of its rows."""
+        self.shard.bind(losses)
+
+    def keep(self, columns: np.ndarray) -> None:
+        """Forget all features but these."""
+        self.shard.keep(columns)
+
+    def sums(self, method: str, *arguments) -> list[dict[Node, Any]]:
+        """Call `value` or `value_and_gradient` of every shard."""
+        return [getattr(self.shard, method)(*arguments)]
+
+    def values(self, number: int, start: int, stop: int) -> tuple[np.ndarray, Any]:
+        """Return positions and values of a part's rows among [start, stop) of all."""
+        return self.shard.values(number, start, stop)
