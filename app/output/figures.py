@@ -72,7 +72,7 @@ _EXTENT = (0, WINDOW_PX, WINDOW_PX, 0)
 def _attention(classifier: KeypointClassifier, order: np.ndarray) -> np.ndarray:
     """How much response lies on each pixel of the window: spread of a feature over its pixels, summed."""
     heat = np.zeros((WINDOW_PX, WINDOW_PX))
-    spread = np.ptp(classifier.knots, axis=1)
+    spread = np.ptp(classifier.model.responses.values[0], axis=1)
     for j in order.tolist():
         marks = [mark for mark in classifier.pool.draw(j) if mark.weight != 0]
         area = sum(mark.height * mark.width for mark in marks)
@@ -117,10 +117,11 @@ def plot_responses(
         Codes of examples.
     """
     n = min(n, len(order))
+    responses = classifier.model.responses
     figure = Figure(figsize=(11, 2.35 * -(-n // 4)), dpi=_DPI, layout="constrained")
     for place, j in enumerate(order[:n].tolist()):
         axes = figure.add_subplot(-(-n // 4), 4, place + 1)
-        low, high = float(classifier.low[j]), float(classifier.high[j])
+        low, high = (float(ends[j]) for ends in (responses.low, responses.high))
         values = np.linspace(low, high, 256)
         density = axes.twinx()
         for codes, colour in ((negative[j], NEGATIVE), (positive[j], POSITIVE)):

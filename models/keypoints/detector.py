@@ -18,8 +18,9 @@ from .objects.model import Evidence, ObjectModel, Objects
 from .objects.model_arrays import pack_object_model, unpack_object_model
 from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
-from .refinement import OffsetRegressor, refine
+from .refinement import refine
 from .scan import FoundWindows, scan_photo
+from .window_model import WindowModel
 
 KIND = "keypoint-detector"
 
@@ -78,8 +79,8 @@ class KeypointDetector:
         Of the sizes around it that the classifiers are trained for.
     pyramid : PyramidConfig
     suppression : Suppression
-    refiners : tuple of OffsetRegressor
-        One a classifier, to move detections to the exact place; or none.
+    refiners : tuple of WindowModel
+        One a classifier, to move detections to the exact place (refinement.py); or none.
     object_model : ObjectModel or None
         How keypoints make up an object; None for a detector of single keypoints only.
     metadata : dict
@@ -97,7 +98,7 @@ class KeypointDetector:
     octaves: float = 1.0
     pyramid: PyramidConfig = field(default_factory=PyramidConfig)
     suppression: Suppression = field(default_factory=Suppression)
-    refiners: tuple[OffsetRegressor, ...] = ()
+    refiners: tuple[WindowModel, ...] = ()
     object_model: ObjectModel | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -227,7 +228,7 @@ class KeypointDetector:
         *,
         exact: bool,
         parallel: bool,
-        refiners: Sequence[OffsetRegressor] = (),
+        refiners: Sequence[WindowModel] = (),
     ) -> Detections:
         """Single detections down to the floors, at exact places if refiners are given."""
         found = scan_photo(

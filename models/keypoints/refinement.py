@@ -8,16 +8,12 @@ distance, which is one or two pixels of the levels that detectors see.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ...features.codes import N_CODES
-from ...features.errors import DataError
-from ...features.pool import WindowPool, cut_windows
+from ...features.pool import cut_windows
 from ...features.pyramid import Level
-from ..knots import response_tables, sum_responses
+from .window_model import WindowModel
 
 N_VOTES = 2
 """How often the windows around a place vote."""
@@ -26,62 +22,8 @@ _LEVELS_AROUND = 1
 _PIXELS_AROUND = 1
 
 
-@dataclass(frozen=True, eq=False)
-class OffsetRegressor:
-    """Offset of a keypoint from the centre pixel of a window.
-
-    Attributes
-    ----------
-    pool : WindowPool
-        The k selected features, the same for both directions.
-    low, high : ndarray of shape (k,), float32
-        Range of each feature on the training windows; values outside clamp.
-    knots : ndarray of shape (2, k, n_bins + 1), float32
-        Responses, in pixels of the window, to each feature at the ends of its bins; of x, then of y.
-    intercept : ndarray of shape (2,), float64
-    """
-
-    pool: WindowPool
-    low: np.ndarray
-    high: np.ndarray
-    knots: np.ndarray
-    intercept: np.ndarray
-
-    def __post_init__(self) -> None:
-        k, n_knots = len(self.pool), self.knots.shape[-1]
-        shapes = {"low": (k,), "high": (k,), "knots": (2, k, n_knots), "intercept": (2,)}
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                found = getattr(self, name).shape
-                raise DataError(f"offset regressor: {name} has shape {found}, expected {shape}")
-        if k < 1 or not 2 <= n_knots <= N_CODES:
-            raise DataError(f"offset regressor: {k} features with {n_knots} knots")
-        if not (self.low <= self.high).all():
-            raise DataError("offset regressor: the range of a feature ends before it begins")
-
-    @cached_property
-    def tables(self) -> np.ndarray:
-        """Response of each feature at each code, (2, k, 256) float32."""
-        return np.stack([response_tables(knots) for knots in self.knots]).astype(np.float32)
-
-    def offsets(self, patches: np.ndarray) -> np.ndarray:
-        """Return (x, y) from the centre pixel of each stored window to the keypoint.
-
-        Parameters
-        ----------
-        patches : ndarray of shape (n_windows, 26, 26, 3), uint8
-
-        Returns
-        -------
-        ndarray of shape (n_windows, 2), float64
-        """
-        codes = self.pool.codes(patches, self.low, self.high)
-        sums = [sum_responses(t, codes, float(b)) for t, b in zip(self.tables, self.intercept, strict=True)]
-        return np.stack(sums, axis=1).astype(np.float64)
-
-
 def refine(
-    points: np.ndarray, scales: np.ndarray, levels: Sequence[Level], regressor: OffsetRegressor
+    points: np.ndarray, scales: np.ndarray, levels: Sequence[Level], regressor: WindowModel
 ) -> np.ndarray:
     """Move detections to where the windows around them see the keypoint.
 
@@ -93,7 +35,8 @@ def refine(
         Pixels of the photo per pixel of the window.
     levels : sequence of Level
         Of the photo, from the largest to the smallest.
-    regressor : OffsetRegressor
+    regressor : WindowModel
+        Its two sums are the x and y, in pixels of the window, from its centre pixel to the keypoint.
 
     Returns
     -------
@@ -111,7 +54,7 @@ def refine(
 
 
 def _vote(
-    points: np.ndarray, nearest: np.ndarray, levels: Sequence[Level], regressor: OffsetRegressor
+    points: np.ndarray, nearest: np.ndarray, levels: Sequence[Level], regressor: WindowModel
 ) -> np.ndarray:
     """Median place seen from the windows around each point, on its nearest level and those beside it."""
     around = np.arange(-_PIXELS_AROUND, _PIXELS_AROUND + 1)
@@ -127,7 +70,8 @@ def _vote(
         patches.append(cut_windows(level.image, centres[:, 1], centres[:, 0]))
         origins.append(level.to_photo(centres))
         ratios.append(np.broadcast_to(level.ratio, centres.shape))
-    seen = regressor.offsets(np.concatenate(patches)) / np.concatenate(ratios) + np.concatenate(origins)
+    offsets = regressor.respond(np.concatenate(patches)).T.astype(np.float64)
+    seen = offsets / np.concatenate(ratios) + np.concatenate(origins)
     order = np.argsort(np.concatenate(voters), kind="stable")
     ends = np.flatnonzero(np.diff(np.concatenate(voters)[order])) + 1
     return np.stack([np.median(votes, axis=0) for votes in np.split(seen[order], ends)])

@@ -198,7 +198,7 @@ def score_map(
     if not exact:
         rejection[-1] = max(rejection[-1], np.float32(floor))
     pool = classifier.pool
-    features = pool.kinds, pool.offsets(maps.layout), *classifier.scaling, classifier.tables, rejection
+    features = pool.kinds, pool.offsets(maps.layout), *classifier.model.scaling, classifier.tables, rejection
     n_dense = len(pool) if exact else min(DENSE_STAGES, len(pool))
     intercept = np.float32(classifier.intercept)
     scores = np.full(maps.shape, NEVER)

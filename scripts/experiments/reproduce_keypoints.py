@@ -43,6 +43,7 @@ from annealed.models.keypoints.training.classifier_fitting import TrainingSet, f
 from annealed.models.keypoints.training.config import training_pool
 from annealed.models.keypoints.training.mining import join_examples
 from annealed.models.keypoints.training.phases import Phases
+from annealed.models.keypoints.window_model import WindowModel
 
 DATA = Path("../shared/data/faces")
 LOSSES = {"fsa-lorenz": "lorenz", "fsa-logistic": "logistic", "fsa-svm": "huber"}
@@ -110,18 +111,11 @@ def fit_boosted(keypoint, pool, examples, k):
     used = np.flatnonzero(boost.support_)
     every_code = np.repeat(np.arange(N_CODES, dtype=np.float32)[:, None], len(used), axis=1)
     bins = threshold_codes(every_code, boost.thresholds_)
-    unordered = KeypointClassifier(
-        keypoint=keypoint,
-        pool=pool[used],
-        low=low[used],
-        high=high[used],
-        knots=np.stack([r[b] for r, b in zip(boost.responses_[0], bins, strict=True)]).astype(np.float32),
-        intercept=0.0,
-        floors=np.empty(0, dtype=np.float32),
-        rejection=np.empty((0, len(used)), dtype=np.float32),
-        threshold=0.0,
+    values = np.stack([r[b] for r, b in zip(boost.responses_[0], bins, strict=True)])[None]
+    model = WindowModel.of_arrays(pool[used], low[used], high[used], values, np.zeros(1))
+    return with_cascade(
+        KeypointClassifier.without_cascade(keypoint, model), examples, LOWEST, FitConfig().cascade_loss
     )
-    return with_cascade(unordered, examples, LOWEST, FitConfig().cascade_loss)
 
 
 def evaluate(detectors, folder, keypoint):

@@ -18,11 +18,10 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from ....features.codes import N_CODES
 from ....features.errors import DataError
-from ....features.pool import PATCH_PX, WindowPool, cut_turned_windows
+from ....features.pool import PATCH_PX, cut_turned_windows
 from ....features.pyramid import Level
-from ...knots import response_tables
+from ..window_model import WindowModel
 from .poses import LOG_SIZE, ROLL, X, Y, fit_poses, project
 from .shape import RigidShape
 
@@ -41,53 +40,35 @@ class AlignmentStage:
     ----------
     object_px : float
         Size of the object in pixels of a window.
-    pool : WindowPool
-        The k selected features.
     window : ndarray of shape (k,), int64
         Number of the keypoint in whose window each feature is.
-    low, high : ndarray of shape (k,), float32
-        Range of each feature on the training windows; values outside clamp.
-    knots : ndarray of shape (2 * n_keypoints, k, n_bins + 1), float32
-        Responses to each feature at the ends of its bins, in parts of the object's size; across and down
-        the upright object, keypoint after keypoint.
-    intercept : ndarray of shape (2 * n_keypoints,), float64
+    model : WindowModel
+        Two sums for each keypoint, in parts of the object's size: across and down the upright object.
     """
 
     object_px: float
-    pool: WindowPool
     window: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    knots: np.ndarray
-    intercept: np.ndarray
+    model: WindowModel
 
     def __post_init__(self) -> None:
-        k, (n_outputs, _, n_knots) = len(self.pool), self.knots.shape
-        shapes = {"window": (k,), "low": (k,), "high": (k,), "knots": (n_outputs, k, n_knots)}
-        for name, shape in {**shapes, "intercept": (n_outputs,)}.items():
-            if getattr(self, name).shape != shape:
-                found = getattr(self, name).shape
-                raise DataError(f"alignment: {name} has shape {found}, expected {shape}")
-        if k < 1 or not 2 <= n_knots <= N_CODES or n_outputs % 2:
-            raise DataError(f"alignment: {n_outputs} sums of {k} features with {n_knots} knots")
-        if not 0 <= self.window.min() <= self.window.max() < n_outputs // 2:
-            raise DataError(f"alignment: windows must lie in 0..{n_outputs // 2 - 1}")
-        if not (self.low <= self.high).all():
-            raise DataError("alignment: the range of a feature ends before it begins")
+        n_outputs = len(self.model.intercept)
+        if self.window.shape != (len(self.model),):
+            raise DataError(f"alignment: window has shape {self.window.shape}, expected ({len(self.model)},)")
+        if n_outputs % 2 or not 0 <= self.window.min() <= self.window.max() < n_outputs // 2:
+            raise DataError(f"alignment: windows must lie in 0..{n_outputs // 2 - 1}, with two sums for each")
         if not (np.isfinite(self.object_px) and self.object_px > 0):
             raise DataError(f"alignment: object_px must be a finite number above 0, got {self.object_px}")
 
     @cached_property
     def _tables(self) -> np.ndarray:
         """Responses at each code, (k, 256, 2 * n_keypoints) float32: those to one code side by side."""
-        tables = np.stack([response_tables(knots) for knots in self.knots], axis=2)
-        return tables.astype(np.float32)
+        return np.ascontiguousarray(np.moveaxis(self.model.tables, 0, 2))
 
     @cached_property
-    def _by_window(self) -> list[tuple[int, np.ndarray, WindowPool]]:
-        """Each window that is looked at, with the numbers of its features and their pool."""
+    def _by_window(self) -> list[tuple[int, np.ndarray, WindowModel]]:
+        """Each window that is looked at, with the numbers of its features and their model."""
         numbers = [np.flatnonzero(self.window == number) for number in range(int(self.window.max()) + 1)]
-        return [(i, here, self.pool[here]) for i, here in enumerate(numbers) if len(here)]
+        return [(i, here, self.model[here]) for i, here in enumerate(numbers) if len(here)]
 
     def offsets(self, patches: np.ndarray) -> np.ndarray:
         """Return where the keypoints are, seen from the middles of the windows.
@@ -102,11 +83,10 @@ class AlignmentStage:
         ndarray of shape (n, n_keypoints, 2), float64
             Across and down the upright object, in parts of its size.
         """
-        out = np.tile(self.intercept, (patches.shape[1], 1))
-        for number, here, pool in self._by_window:
-            codes = pool.codes(patches[number], self.low[here], self.high[here])
-            _add_responses(self._tables, here, codes, out)
-        return out.reshape(len(out), len(self.intercept) // 2, 2)
+        out = np.tile(self.model.intercept, (patches.shape[1], 1))
+        for number, here, model in self._by_window:
+            _add_responses(self._tables, here, model.codes(patches[number]), out)
+        return out.reshape(len(out), len(self.model.intercept) // 2, 2)
 
 
 @njit(cache=True, nogil=True)

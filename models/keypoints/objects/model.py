@@ -198,7 +198,7 @@ class ObjectModel:
             raise DataError(
                 f"object model: anchors must be different keypoints 0..{n - 1}, got {self.anchors}"
             )
-        if any(len(stage.intercept) != 2 * n for stage in self.stages):
+        if any(len(stage.model.intercept) != 2 * n for stage in self.stages):
             raise DataError(f"object model: a stage of alignment does not move {n} keypoints")
         if not np.isfinite([self.intercept, self.threshold]).all():
             raise DataError("object model: intercept or threshold is not finite")

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from ....features.errors import DataError
-from ....features.pool import WindowPool
 from ...model_files import ModelFile
-from ..packing import check_counts
+from ..window_model import pack_window_models, unpack_window_models
 from .alignment import AlignmentStage
 from .model import N_KEYPOINT_TERMS, N_POINT_TERMS, N_POSE_TERMS, ObjectModel
 from .poses import AnglePrior
@@ -90,37 +89,17 @@ def _pack_stages(stages: Sequence[AlignmentStage]) -> dict[str, np.ndarray]:
     if not stages:
         return {}
     return {
-        "align_descriptors": np.concatenate([s.pool.descriptors for s in stages]),
+        **pack_window_models([s.model for s in stages], "align_"),
         "align_window": np.concatenate([s.window for s in stages]).astype(np.int64),
-        "align_low": np.concatenate([s.low for s in stages]),
-        "align_high": np.concatenate([s.high for s in stages]),
-        "align_knots": np.concatenate([s.knots for s in stages], axis=1),
-        "align_intercepts": np.stack([s.intercept for s in stages]).astype(np.float64),
         "align_object_px": np.array([s.object_px for s in stages], dtype=np.float64),
-        "align_counts": np.array([len(s.pool) for s in stages], dtype=np.int64),
     }
 
 
 def _unpack_stages(file: ModelFile, n_keypoints: int) -> tuple[AlignmentStage, ...]:
     if "align_counts" not in file.arrays:
         return ()
-    counts = file.array("align_counts", dtype=np.int64, shape=(None,))
-    check_counts("align_counts", counts)
-    n, n_outputs = int(counts.sum()), 2 * n_keypoints
-    descriptors = file.array("align_descriptors", dtype=np.uint8, shape=(n, None))
-    window = file.array("align_window", dtype=np.int64, shape=(n,))
-    low = file.array("align_low", dtype=np.float32, shape=(n,))
-    high = file.array("align_high", dtype=np.float32, shape=(n,))
-    knots = file.array("align_knots", dtype=np.float32, shape=(n_outputs, n, None))
-    intercepts = file.array("align_intercepts", dtype=np.float64, shape=(len(counts), n_outputs))
-    object_px = file.array("align_object_px", dtype=np.float64, shape=(len(counts),))
-    stages = []
-    for i, (end, count) in enumerate(zip(np.cumsum(counts).tolist(), counts.tolist(), strict=True)):
-        part = slice(end - count, end)
-        pool = WindowPool.from_descriptors(descriptors[part])
-        stages.append(
-            AlignmentStage(
-                float(object_px[i]), pool, window[part], low[part], high[part], knots[:, part], intercepts[i]
-            )
-        )
-    return tuple(stages)
+    models = unpack_window_models(file, "align_", 2 * n_keypoints)
+    ends = np.cumsum([len(model) for model in models])
+    window = file.array("align_window", dtype=np.int64, shape=(int(ends[-1]),))
+    object_px = file.array("align_object_px", dtype=np.float64, shape=(len(models),))
+    return tuple(map(AlignmentStage, object_px.tolist(), np.split(window, ends[:-1]), models))

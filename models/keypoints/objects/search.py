@@ -9,7 +9,8 @@ from ....features.pyramid import Level
 from ..detections import Detections
 from ..keypoint_classifier import KeypointClassifier
 from ..nms import Suppression
-from ..refinement import OffsetRegressor, refine
+from ..refinement import refine
+from ..window_model import WindowModel
 from .alignment import align
 from .hypotheses import OVERLAP, RADIUS, best_hypotheses, candidates_of, fit_to, support_value
 from .model import BOX_MARGIN, Evidence, ObjectModel, Objects, boxes_of, overlaps
@@ -43,7 +44,7 @@ def gather_evidence(
     detections: Detections,
     levels: Sequence[Level],
     classifiers: Sequence[KeypointClassifier],
-    refiners: Sequence[OffsetRegressor],
+    refiners: Sequence[WindowModel],
     model: ObjectModel,
     object_px: float,
     suppression: Suppression,
@@ -59,7 +60,7 @@ def gather_evidence(
         Of the photo.
     classifiers : sequence of KeypointClassifier
         In the order of the model's keypoints.
-    refiners : sequence of OffsetRegressor
+    refiners : sequence of WindowModel
         One a classifier, or none.
     model : ObjectModel
     object_px : float
@@ -194,7 +195,7 @@ def _refine_found(
     poses: np.ndarray,
     evidence: Evidence,
     levels: Sequence[Level],
-    refiner: OffsetRegressor,
+    refiner: WindowModel,
     object_px: float,
 ) -> None:
     """Move keypoint k of all objects that have it to the exact place."""

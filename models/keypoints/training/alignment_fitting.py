@@ -9,16 +9,14 @@ from ....features.errors import ParameterError
 from ....features.pool import PATCH_PX, WindowPool
 from ....features.pyramid import Level, gaussian_pyramid
 from ....features.threads import in_threads
-from ...annealing import Progress, anneal
+from ...annealing import Progress
 from ...designs.binned import BinnedDesign
-from ...knots import centred
 from ...losses import SquaredError
-from ...penalties import SecondDifference
-from ...schedules import InverseSchedule
 from ..objects.alignment import AlignmentStage, from_photo, refit, to_photo, upright_windows
 from ..objects.poses import ANGLES, LOG_SIZE, project
 from ..objects.shape import RigidShape
 from .targets import AnnotatedPhoto
+from .window_fitting import fit_window_model
 
 FEWEST_OBJECTS = 50
 """Fewer annotated objects than this are no example of how all look."""
@@ -251,23 +249,15 @@ def _fit_stage(
         part = slice(window * m, (window + 1) * m)
         pool.codes(patches[window], low[part], high[part], out=codes[part])
     design = BinnedDesign(codes, config.n_bins)
-    means = design.means
     unit = max(float(np.sqrt(np.mean(targets**2))), 1e-12)
-    result = anneal(
+    model, result = fit_window_model(
         design,
+        pool[np.tile(np.arange(m), n_windows)],
+        (low, high),
         SquaredError(targets.reshape(n, -1).T / unit),
-        SecondDifference(config.shrinkage, config.smoothness),
-        InverseSchedule(min(config.k, n_windows * m), config.n_iter, config.mu),
+        config,
         batch_size=-(-n // config.n_batches),
+        unit=unit,
         callback=callback,
     )
-    kept = result.kept
-    return AlignmentStage(
-        object_px=object_px,
-        pool=pool[kept % m],
-        window=kept // m,
-        low=low[kept],
-        high=high[kept],
-        knots=(unit * centred(result.beta, means[kept])).astype(np.float32),
-        intercept=unit * result.intercept,
-    )
+    return AlignmentStage(object_px, result.kept // m, model)

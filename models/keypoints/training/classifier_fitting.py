@@ -7,16 +7,16 @@ import numpy as np
 
 from ....features.errors import DataError, ParameterError
 from ....features.pool import WindowPool
-from ...annealing import Progress, Trace, anneal
+from ...annealing import Progress, Trace
 from ...designs.windows import WindowsDesign
-from ...knots import centred, sum_responses
+from ...knots import sum_responses
 from ...losses import LABEL_LOSSES, find_loss
-from ...penalties import SecondDifference
 from ...schedules import InverseSchedule
 from ..cascade import calibrate, cascade_order
 from ..keypoint_classifier import KeypointClassifier
 from .mining import Examples
 from .phases import Phases
+from .window_fitting import fit_window_model
 
 
 @dataclass(frozen=True)
@@ -140,15 +140,15 @@ def fit_classifier(
     patches, labels = _shuffled(positives, negatives, seed)
     with phases.measure("columns"):
         design = WindowsDesign(pool, patches, config.n_bins)
-        low, high, means = design.low, design.high, design.means
     with phases.measure("annealing"):
         batch_rows = min(-(-len(labels) // config.n_batches), config.batch_rows)
         share = np.where(labels > 0, len(labels) / len(positives), len(labels) / len(negatives))
-        result = anneal(
+        model, result = fit_window_model(
             design,
+            pool,
+            (design.low, design.high),
             find_loss(config.loss)(labels, share),
-            SecondDifference(config.shrinkage, config.smoothness),
-            InverseSchedule(config.k, config.n_iter, config.mu),
+            config,
             batch_size=batch_rows,
             batches_per_iteration=config.n_batches,
             tol=config.tol,
@@ -156,17 +156,7 @@ def fit_classifier(
         )
         rows_a_pass = min(len(labels), batch_rows * config.n_batches)
         phases.work["annealing"] += _visits(result.trace, len(pool), config.k, rows_a_pass, len(labels))
-    unordered = KeypointClassifier(
-        keypoint=keypoint,
-        pool=pool[result.kept],
-        low=low[result.kept],
-        high=high[result.kept],
-        knots=centred(result.beta, means[result.kept])[0].astype(np.float32),
-        intercept=float(result.intercept[0]),
-        floors=np.empty(0, dtype=np.float32),
-        rejection=np.empty((0, len(result.kept)), dtype=np.float32),
-        threshold=0.0,
-    )
+    unordered = KeypointClassifier.without_cascade(keypoint, model)
     with phases.measure("cascade"):
         classifier = with_cascade(unordered, examples, lowest_floor, config.cascade_loss)
     return classifier, result.trace
@@ -190,15 +180,7 @@ def with_cascade(
     tables, positives = classifier.tables[order], positives[order]
     scores = sum_responses(tables, positives, classifier.intercept)
     floors, rejection = calibrate(tables, positives, scores, classifier.intercept, lowest_floor, loss)
-    return replace(
-        classifier,
-        pool=classifier.pool[order],
-        low=classifier.low[order],
-        high=classifier.high[order],
-        knots=classifier.knots[order],
-        floors=floors,
-        rejection=rejection,
-    )
+    return replace(classifier, model=classifier.model[order], floors=floors, rejection=rejection)
 
 
 def _responses(tables: np.ndarray, codes: np.ndarray) -> np.ndarray:

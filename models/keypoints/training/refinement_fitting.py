@@ -8,14 +8,12 @@ import numpy as np
 from ....features.errors import ParameterError
 from ....features.pool import PATCH_PX, WindowPool, cut_windows
 from ....features.pyramid import Level
-from ...annealing import Progress, anneal
+from ...annealing import Progress
 from ...designs.windows import WindowsDesign
-from ...knots import centred
 from ...losses import SquaredError
-from ...penalties import SecondDifference
-from ...schedules import InverseSchedule
-from ..refinement import OffsetRegressor
+from ..window_model import WindowModel
 from .targets import KeypointTargets, TargetConfig
+from .window_fitting import fit_window_model
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def fit_offsets(
     config: RefineConfig,
     seed: int,
     callback: Callable[[Progress], None] | None = None,
-) -> OffsetRegressor:
+) -> WindowModel:
     """Select k features of a pool and fit two piecewise linear responses to each, by least squares.
 
     Parameters
@@ -124,21 +122,15 @@ def fit_offsets(
     n = len(examples.offsets)
     order = np.random.default_rng(seed).permutation(n)
     design = WindowsDesign(pool, examples.patches[order], config.n_bins)
-    low, high, means = design.low, design.high, design.means
     unit = float(np.sqrt(np.mean(examples.offsets**2)))
-    result = anneal(
+    model, _ = fit_window_model(
         design,
+        pool,
+        (design.low, design.high),
         SquaredError(examples.offsets[order].T / unit),
-        SecondDifference(config.shrinkage, config.smoothness),
-        InverseSchedule(min(config.k, len(pool)), config.n_iter, config.mu),
+        config,
         batch_size=-(-n // config.n_batches),
+        unit=unit,
         callback=callback,
     )
-    kept = result.kept
-    return OffsetRegressor(
-        pool=pool[kept],
-        low=low[kept],
-        high=high[kept],
-        knots=(unit * centred(result.beta, means[kept])).astype(np.float32),
-        intercept=unit * result.intercept,
-    )
+    return model

@@ -24,7 +24,7 @@ from ..keypoint_classifier import KeypointClassifier
 from ..objects.alignment import AlignmentStage
 from ..objects.search import N_ANCHORS
 from ..objects.shape import RigidShape, estimate_shape
-from ..refinement import OffsetRegressor
+from ..window_model import WindowModel
 from .alignment_fitting import Portrait, fit_alignment, largest_size, portraits_of_photo
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier_fitting import TrainingSet, fit_classifier
@@ -240,7 +240,7 @@ class _Trainer:
                 report,
             )
 
-    def _refiners(self) -> tuple[OffsetRegressor, ...]:
+    def _refiners(self) -> tuple[WindowModel, ...]:
         """Regressions of the exact place, one a keypoint, on windows of the training photos."""
         config = self.config
         if config.refine.k == 0:
@@ -262,7 +262,7 @@ class _Trainer:
             by_photo = [cut_out for _, cut_out in self._over_photos(self.training, "refinement", cut)]
             return tuple(map(self._fit_offsets, self.keypoints, zip(*by_photo, strict=True)))
 
-    def _fit_offsets(self, name: str, parts: Sequence[OffsetExamples]) -> OffsetRegressor:
+    def _fit_offsets(self, name: str, parts: Sequence[OffsetExamples]) -> WindowModel:
         examples = join_offset_examples(parts)
 
         def report(progress: Progress) -> None:

@@ -12,6 +12,7 @@ from annealed.models.keypoints.training.refinement_fitting import (
     offset_examples_of_photo,
 )
 from annealed.models.keypoints.training.targets import KeypointTargets, TargetConfig
+from annealed.models.keypoints.window_model import WindowModel
 
 BLOB_POINT = (58.8, 61.3)
 BLOB_SIZE = 30.0
@@ -30,13 +31,10 @@ def make_classifier():
         patches = rng.integers(0, 256, size=(200, 26, 26, 3), dtype=np.uint8)
         low, high = pool.ranges(patches)
         rejection = np.linspace(-1.5, 0.5, 3)[:, None] + np.linspace(-1.0, 0.0, k)
+        values = rng.normal(0, 0.4, size=(1, k, n_bins + 1))
         return KeypointClassifier(
             keypoint=keypoint,
-            pool=pool,
-            low=low,
-            high=high,
-            knots=rng.normal(0, 0.4, size=(k, n_bins + 1)).astype(np.float32),
-            intercept=0.1,
+            model=WindowModel.of_arrays(pool, low, high, values, np.array([0.1])),
             floors=np.array([-1.0, 0.0, 1.0], dtype=np.float32),
             rejection=rejection.astype(np.float32),
             threshold=0.5,

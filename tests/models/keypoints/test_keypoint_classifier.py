@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
+from annealed.models.keypoints.keypoint_classifier import KeypointClassifier
 
 
 @pytest.fixture
@@ -16,10 +17,11 @@ def test_scores_are_the_sum_of_interpolated_responses(make_classifier, patches):
     classifier = make_classifier()
     values = classifier.pool.compute(patches).astype(np.float64)
     expected = np.full(len(patches), classifier.intercept)
+    responses = classifier.model.responses
     slack = 0.0
     for j, value in enumerate(values):
-        knots = classifier.knots[j].astype(np.float64)
-        ends = np.linspace(classifier.low[j], classifier.high[j], len(knots))
+        knots = responses.values[0, j].astype(np.float64)
+        ends = np.linspace(responses.low[j], responses.high[j], len(knots))
         expected += np.interp(value, ends, knots)
         slack += np.abs(np.diff(knots)).max() * (len(knots) - 1) / 255 / 2
     found = classifier.scores(patches)
@@ -29,10 +31,9 @@ def test_scores_are_the_sum_of_interpolated_responses(make_classifier, patches):
 
 def test_tables_hold_the_knots_at_the_ends_of_the_bins(make_classifier):
     classifier = make_classifier(n_bins=5)  # 255 / 5 = 51 codes a bin
-    np.testing.assert_allclose(classifier.tables[:, ::51], classifier.knots, rtol=1e-6)
-    np.testing.assert_allclose(
-        classifier.tables[:, 17], classifier.knots[:, 0] * 2 / 3 + classifier.knots[:, 1] / 3, rtol=1e-4
-    )
+    knots = classifier.model.responses.values[0]
+    np.testing.assert_allclose(classifier.tables[:, ::51], knots, rtol=1e-6)
+    np.testing.assert_allclose(classifier.tables[:, 17], knots[:, 0] * 2 / 3 + knots[:, 1] / 3, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("floor", "row"), [(-1.0, 0), (-0.1, 0), (0.0, 1), (0.99, 1), (1.0, 2), (9.0, 2)])
@@ -48,17 +49,26 @@ def test_cascade_below_all_floors_rejects_nothing(make_classifier):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"low": np.zeros(3, np.float32)}, r"low has shape \(3,\), expected \(30,\)"),
         ({"rejection": np.zeros((2, 30), np.float32)}, "rejection has shape"),
         ({"rejection": np.full((3, 30), np.nan, np.float32)}, "no numbers"),
         ({"floors": np.array([0, 0, 1], np.float32)}, "floors do not ascend"),
-        ({"knots": np.zeros((30, 1), np.float32)}, "30 features with 1 knots"),
-        ({"intercept": np.inf}, "intercept or threshold is not finite"),
-        ({"threshold": np.nan}, "intercept or threshold is not finite"),
-        ({"low": np.full(30, 1e9, np.float32)}, "ends before it begins"),
+        ({"threshold": np.nan}, "threshold that is not finite"),
     ],
 )
 def test_classifier_refuses_arrays_that_do_not_fit(make_classifier, change, message):
     classifier = make_classifier()
     with pytest.raises(DataError, match=message):
         replace(classifier, **change)
+
+
+def test_classifier_has_one_sum(make_classifier):
+    classifier = make_classifier()
+    with pytest.raises(DataError, match="more than one sum"):
+        replace(classifier, model=classifier.model.with_outputs([0, 0]))
+
+
+def test_classifier_without_cascade_rejects_nothing(make_classifier, patches):
+    classifier = make_classifier()
+    bare = KeypointClassifier.without_cascade("chin", classifier.model)
+    assert np.isneginf(bare.cascade(5.0)).all()
+    np.testing.assert_array_equal(bare.scores(patches), classifier.scores(patches))

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from annealed.features.errors import DataError
 from annealed.features.pyramid import gaussian_pyramid
-from annealed.models.keypoints.refinement import OffsetRegressor, refine
+from annealed.models.keypoints.refinement import refine
 from annealed.models.keypoints.training.config import training_pool
 from annealed.models.keypoints.training.refinement_fitting import RefineConfig, fit_offsets
 
@@ -16,15 +15,16 @@ def regressor(blob_examples):
 def test_offsets_are_the_responses_of_the_features_added_up(regressor, blob_examples):
     patches = blob_examples.patches[:20]
     values = regressor.pool.compute(patches).astype(np.float64)
-    low, high = regressor.low[:, None].astype(float), regressor.high[:, None].astype(float)
+    responses = regressor.responses
+    low, high = responses.low[:, None].astype(float), responses.high[:, None].astype(float)
     position = np.clip((values - low) / np.maximum(high - low, 1e-12), 0, 1)
-    knots = np.linspace(0, 1, regressor.knots.shape[2])
+    knots = np.linspace(0, 1, responses.values.shape[2])
     for axis in range(2):
         expected = regressor.intercept[axis] + sum(
-            np.interp(p, knots, k) for p, k in zip(position, regressor.knots[axis], strict=True)
+            np.interp(p, knots, k) for p, k in zip(position, responses.values[axis], strict=True)
         )
         # codes have 255 steps
-        np.testing.assert_allclose(regressor.offsets(patches)[:, axis], expected, atol=0.3)
+        np.testing.assert_allclose(regressor.respond(patches)[axis], expected, atol=0.3)
 
 
 def test_refine_finds_the_keypoint_of_another_photo(blob_photos, blob_targets, regressor):
@@ -42,20 +42,3 @@ def test_refine_at_the_corner_of_a_photo_and_of_nothing(blob_photos, regressor):
     corner = refine(np.array([(0.0, 119.0)]), np.array([50.0]), levels, regressor)
     assert np.isfinite(corner).all()
     assert refine(np.empty((0, 2)), np.empty(0), levels, regressor).shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"low": np.zeros(3, np.float32)}, "low has shape"),
-        ({"knots": np.zeros((1, 40, 11), np.float32)}, "knots has shape"),
-        ({"high": np.full(40, -1e9, np.float32)}, "ends before it begins"),
-    ],
-)
-def test_regressor_refuses_broken_arrays(regressor, change, message):
-    with pytest.raises(DataError, match=message):
-        OffsetRegressor(**{**vars_of(regressor), **change})
-
-
-def vars_of(regressor):
-    return {name: getattr(regressor, name) for name in ("pool", "low", "high", "knots", "intercept")}

@@ -16,7 +16,7 @@ from annealed.models.keypoints.objects.alignment import (
 )
 from annealed.models.keypoints.objects.poses import AnglePrior, project
 from annealed.models.keypoints.objects.shape import RigidShape
-from annealed.models.knots import response_tables
+from annealed.models.keypoints.window_model import WindowModel
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
 
@@ -33,8 +33,16 @@ def stage():
     pool = WindowPool.default()[rng.choice(61803, 12, replace=False)]
     patches = rng.integers(0, 256, size=(100, 26, 26, 3), dtype=np.uint8)
     low, high = pool.ranges(patches)
-    knots = rng.normal(0, 0.05, size=(6, 12, 5)).astype(np.float32)
-    return AlignmentStage(28.0, pool, np.arange(2, 14) % 3, low, high, knots, rng.normal(0, 0.1, 6))
+    knots = rng.normal(0, 0.05, size=(6, 12, 5))
+    model = WindowModel.of_arrays(pool, low, high, knots, rng.normal(0, 0.1, 6))
+    return AlignmentStage(28.0, np.arange(2, 14) % 3, model)
+
+
+def constant(stage, offsets):
+    """The stage with these offsets whatever it sees."""
+    responses = stage.model.responses
+    responses = replace(responses, values=np.zeros_like(responses.values), intercept=np.array(offsets))
+    return replace(stage, model=replace(stage.model, responses=responses))
 
 
 def pose(x, y, size, roll=0.0):
@@ -43,11 +51,11 @@ def pose(x, y, size, roll=0.0):
 
 def test_offsets_are_the_sum_of_responses(stage, rng):
     patches = rng.integers(0, 256, size=(3, 4, 26, 26, 3), dtype=np.uint8)
-    expected = np.tile(stage.intercept, (4, 1))
+    expected = np.tile(stage.model.intercept, (4, 1))
     for f in range(12):
-        codes = stage.pool[[f]].codes(patches[stage.window[f]], stage.low[[f]], stage.high[[f]])[0]
+        codes = stage.model.codes(patches[stage.window[f]])[f]
         for o in range(6):
-            expected[:, o] += response_tables(stage.knots[o])[f][codes]
+            expected[:, o] += stage.model.tables[o, f, codes]
     offsets = stage.offsets(patches)
     assert offsets.shape == (4, 3, 2)
     np.testing.assert_allclose(offsets.reshape(4, 6), expected, atol=1e-6)
@@ -89,7 +97,7 @@ def test_windows_show_faces_of_all_sizes_alike():
 def test_align_takes_the_median_over_starts(stage, shape, photo):
     """With stages that move nothing the starts stay, and their median is the pose's projection."""
     levels = gaussian_pyramid(photo)
-    still = replace(stage, knots=np.zeros_like(stage.knots), intercept=np.zeros(6))
+    still = constant(stage, np.zeros(6))
     poses = pose(36, 28, 20.0)
     fitted, points, unsure = align(poses, levels, shape, [still, still])
     np.testing.assert_allclose(points, project(poses, SHAPE), atol=1e-9)
@@ -102,9 +110,7 @@ def test_align_takes_the_median_over_starts(stage, shape, photo):
 
 def test_align_adds_up_the_stages(stage, shape, photo):
     levels = gaussian_pyramid(photo)
-    moving = replace(
-        stage, knots=np.zeros_like(stage.knots), intercept=np.array([0.1, 0.05, 0.1, 0.05, 0.1, 0.05])
-    )
+    moving = constant(stage, [0.1, 0.05, 0.1, 0.05, 0.1, 0.05])
     poses = pose(36, 28, 20.0)
     _, points, _ = align(poses, levels, shape, [moving, moving])
     np.testing.assert_allclose(points - project(poses, SHAPE), np.tile([4.0, 2.0], (1, 3, 1)), atol=0.02)
@@ -122,13 +128,14 @@ def test_align_of_no_faces(stage, shape, photo):
     [
         ({"window": np.arange(11)}, "window has shape"),
         ({"window": np.full(12, 3)}, r"windows must lie in 0\.\.2"),
-        ({"intercept": np.zeros(4)}, "intercept has shape"),
-        ({"knots": np.zeros((6, 12, 1), np.float32)}, "6 sums of 12 features with 1 knots"),
-        ({"knots": np.zeros((5, 12, 4), np.float32), "intercept": np.zeros(5)}, "5 sums"),
-        ({"low": np.full(12, np.inf, np.float32)}, "ends before it begins"),
         ({"object_px": 0.0}, "object_px must be a finite number above 0"),
     ],
 )
 def test_stage_refuses(stage, changes, message):
     with pytest.raises(DataError, match=message):
         replace(stage, **changes)
+
+
+def test_stage_has_two_sums_for_each_keypoint(stage):
+    with pytest.raises(DataError, match="with two sums for each"):
+        replace(stage, model=stage.model.with_outputs([0, 1, 2]), window=np.zeros(12, dtype=int))

@@ -57,7 +57,7 @@ def fitted(shape):
 
 def test_alignment_finds_the_points_of_new_faces(fitted, shape):
     stages, _, told = fitted
-    assert [len(stage.pool) for stage in stages] == [40, 40]
+    assert [len(stage.model) for stage in stages] == [40, 40]
     assert {stage for stage, _ in told} == {0, 1}
     before, after, unsure = [], [], []
     for seed in range(100, 130):
@@ -76,8 +76,8 @@ def test_alignment_is_deterministic(fitted, shape):
     stages, portraits, _ = fitted
     again = fit_alignment(training_pool(RULE.n_haar, 0), portraits, NAMES, shape, OBJECT_PX, RULE, 0)
     for one, other in zip(stages, again, strict=True):
-        np.testing.assert_array_equal(one.knots, other.knots)
-        np.testing.assert_array_equal(one.pool.descriptors, other.pool.descriptors)
+        np.testing.assert_array_equal(one.model.tables, other.model.tables)
+        np.testing.assert_array_equal(one.model.pool.descriptors, other.model.pool.descriptors)
 
 
 def test_too_few_objects_are_no_example(shape):

@@ -29,7 +29,7 @@ def check_same(first, second):
             np.testing.assert_array_equal(a.patches, b.patches)
             np.testing.assert_array_equal(a.keys, b.keys)
     for a, b in zip(first.classifiers, second.classifiers, strict=True):
-        for name in ("low", "high", "knots", "floors", "rejection", "intercept", "threshold", "keypoint"):
+        for name in ("tables", "floors", "rejection", "intercept", "threshold", "keypoint"):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
         np.testing.assert_array_equal(a.pool.descriptors, b.pool.descriptors)
     assert first.record == second.record

@@ -61,7 +61,7 @@ def test_fit_classifier_selects_features_that_see_the_square(pool, examples):
 
 def test_fit_classifier_is_a_function_of_its_arguments(pool, examples):
     first, second = fit(pool, examples)[0], fit(pool, examples)[0]
-    for name in ("low", "high", "knots", "floors", "rejection"):
+    for name in ("tables", "floors", "rejection"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
     np.testing.assert_array_equal(first.pool.descriptors, second.pool.descriptors)
 

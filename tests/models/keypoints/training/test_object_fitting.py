@@ -10,13 +10,14 @@ from annealed.models.keypoints.objects.alignment import AlignmentStage
 from annealed.models.keypoints.objects.model import Evidence
 from annealed.models.keypoints.objects.poses import LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.objects.shape import RigidShape, estimate_shape
-from annealed.models.keypoints.training import object_fitting as face_fitting
+from annealed.models.keypoints.training import object_fitting
 from annealed.models.keypoints.training.object_fitting import (
     crude_model,
     fit_object_model,
     label_objects,
     with_object_model,
 )
+from annealed.models.keypoints.window_model import WindowModel
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
 
@@ -133,12 +134,12 @@ def test_fit_face_model_learns_what_tells_faces(shape, rng):
 def test_weights_of_evidence_are_those_of_a_logistic_regression_with_signs(rng):
     terms = rng.normal(0, [0.5, 1, 2, 3], size=(200, 4))
     labels = (terms @ [1.0, 0.5, -0.5, 0.3] + rng.logistic(size=200) > 0).astype(int)
-    intercept, weights = face_fitting._logistic(terms, labels, np.zeros(4))
+    intercept, weights = object_fitting._logistic(terms, labels, np.zeros(4))
     scale = terms.std(axis=0)
     twin = LogisticRegression(C=1.0, tol=1e-8).fit((terms - terms.mean(axis=0)) / scale, labels)
     np.testing.assert_allclose(weights, twin.coef_[0] / scale, atol=1e-4)
     assert intercept == pytest.approx(twin.intercept_[0] - weights @ terms.mean(axis=0), abs=1e-4)
-    _, signed = face_fitting._logistic(terms, labels, np.array([1, -1, 1, 0]))
+    _, signed = object_fitting._logistic(terms, labels, np.array([1, -1, 1, 0]))
     assert signed[1] == signed[2] == 0
     assert (signed[[0, 3]] > 0).all()
 
@@ -187,11 +188,11 @@ def test_with_face_model_keeps_stages_that_do_no_harm(make_classifier, annotated
     """Stages that push all keypoints away lose to none; counts of right keypoints decide."""
     names = ("left", "right", "chin")
     detector = KeypointDetector(tuple(make_classifier(n, seed=i) for i, n in enumerate(names)), 28.0)
-    source = make_classifier("chin", k=3, seed=5)
-    stage = AlignmentStage(
-        28.0, source.pool, np.arange(3), source.low, source.high, np.zeros((6, 3, 2), np.float32),
-        np.full(6, push),
-    )  # fmt: skip
+    source = make_classifier("chin", k=3, seed=5).model
+    model = WindowModel.of_arrays(
+        source.pool, source.responses.low, source.responses.high, np.zeros((6, 3, 2)), np.full(6, push)
+    )
+    stage = AlignmentStage(28.0, np.arange(3), model)
 
     def gather_objects(self, single, levels, model, lowest):
         poses = np.array([pose_at(40, 40, 25)])
