@@ -17,9 +17,8 @@ from ..features.errors import ParameterError
 class Penalty(Protocol):
     """What the annealing loop asks of a penalty."""
 
-    @property
-    def curvature(self) -> float:
-        """Largest eigenvalue that the Hessian can have."""
+    def curvature(self, n_features: int) -> float:
+        """Return the largest eigenvalue that the Hessian can have while so many features are kept."""
         ...
 
     def value(self, beta: np.ndarray) -> float:
@@ -45,8 +44,7 @@ class Ridge:
     def __post_init__(self) -> None:
         _check_weight("strength", self.strength)
 
-    @property
-    def curvature(self) -> float:
+    def curvature(self, n_features: int) -> float:
         return 2 * self.strength
 
     def value(self, beta: np.ndarray) -> float:
@@ -54,6 +52,40 @@ class Ridge:
 
     def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
         gradient += (2 * self.strength) * beta
+
+
+@dataclass(frozen=True)
+class FadingRidge:
+    """Shrinkage that fades as features leave: strength * M_e / n_rows * ||beta_j||^2, M_e features kept.
+
+    While there are more features than rows, their coefficients are mostly noise, and which of them are
+    large is decided by chance unless they are shrunk. The shrinkage that predicts best is the ratio of
+    noise to signal times the number of features over that of rows; it goes as features leave.
+
+    Parameters
+    ----------
+    strength : float
+        The ratio of noise to signal.
+    n_rows : int
+    """
+
+    strength: float
+    n_rows: int
+
+    def __post_init__(self) -> None:
+        _check_weight("strength", self.strength)
+
+    def _ridge(self, n_features: int) -> float:
+        return self.strength * n_features / self.n_rows
+
+    def curvature(self, n_features: int) -> float:
+        return 2 * self._ridge(n_features)
+
+    def value(self, beta: np.ndarray) -> float:
+        return self._ridge(beta.shape[1]) * float(np.sum(beta**2))
+
+    def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
+        gradient += (2 * self._ridge(beta.shape[1])) * beta
 
 
 @dataclass(frozen=True)
@@ -71,8 +103,7 @@ class SecondDifference:
         _check_weight("strength", self.strength)
         _check_weight("smoothness", self.smoothness)
 
-    @property
-    def curvature(self) -> float:
+    def curvature(self, n_features: int) -> float:
         # The rows (1, -2, 1) have norm squared 6 and a symbol of at most 16.
         return 2 * self.strength + 32 * self.smoothness
 
@@ -104,8 +135,7 @@ class TotalVariation:
         if not (np.isfinite(self.width) and self.width > 0):
             raise ParameterError(f"width must be a finite number above 0, got {self.width}")
 
-    @property
-    def curvature(self) -> float:
+    def curvature(self, n_features: int) -> float:
         # First differences have eigenvalues below 4.
         return 4 * self.strength / self.width
 

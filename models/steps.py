@@ -33,7 +33,7 @@ class StepLength:
     ) -> None:
         self.design = design
         self.loss = loss
-        self.penalty_curvature = 0.0 if penalty is None else penalty.curvature
+        self.penalty = penalty
         self.learning_rate = learning_rate
         self.rows = loss.splits(PROBE_ROWS)[0]
         shape = (loss.n_outputs, design.n_features, design.n_coefficients)
@@ -52,7 +52,9 @@ class StepLength:
         if self.estimated_at == 0 or self.design.n_features <= PROBE_SHRINKAGE * self.estimated_at:
             limit = min(max(LEAST_LIMIT, FEATURE_ITERATIONS // self.design.n_features), LARGEST_LIMIT)
             curvature = self._largest_eigenvalue(limit)
-            self.undamped = 1 / (curvature + self.penalty_curvature) if curvature > 0 else 1.0
+            if self.penalty is not None and curvature > 0:
+                curvature += self.penalty.curvature(self.design.n_features)
+            self.undamped = 1 / curvature if curvature > 0 else 1.0
             self.estimated_at = self.design.n_features
         self.last = self.undamped * self.damping
         return self.last

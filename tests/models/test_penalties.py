@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import ParameterError
-from annealed.models.penalties import Ridge, SecondDifference, TotalVariation
+from annealed.models.penalties import FadingRidge, Ridge, SecondDifference, TotalVariation
 
 PENALTIES = [
     Ridge(0.3),
     Ridge(0.0),
+    FadingRidge(0.4, n_rows=3),
     SecondDifference(strength=0.2, smoothness=0.7),
     SecondDifference(strength=0.0, smoothness=1.0),
     TotalVariation(strength=0.4, width=0.5),
@@ -83,9 +84,9 @@ def test_curvature_bounds_the_largest_eigenvalue(penalty, block_size):
         penalty.add_gradient(beta, gradient)
         hessian[k] = gradient[0, 0] / size
     largest = np.linalg.eigvalsh(hessian)[-1]
-    assert largest <= penalty.curvature * (1 + 1e-12)
+    assert largest <= penalty.curvature(1) * (1 + 1e-12)
     if block_size == 64:  # and the bound is close for long blocks
-        assert largest >= 0.99 * penalty.curvature
+        assert largest >= 0.99 * penalty.curvature(1)
 
 
 def test_total_variation_bends_less_beyond_its_width(rng):
@@ -97,7 +98,7 @@ def test_total_variation_bends_less_beyond_its_width(rng):
         penalty.add_gradient(beta + 1e-6 * direction, ahead)
         penalty.add_gradient(beta - 1e-6 * direction, behind)
         bent = np.sum(direction * (ahead - behind)) / 2e-6
-        assert -1e-6 <= bent <= penalty.curvature * np.sum(direction**2)
+        assert -1e-6 <= bent <= penalty.curvature(1) * np.sum(direction**2)
 
 
 @pytest.mark.parametrize("level", [0.0, 3.0])
@@ -121,3 +122,11 @@ def test_smoothness_costs_nothing_on_straight_lines(level):
 def test_bad_parameters_are_refused(penalty, arguments, message):
     with pytest.raises(ParameterError, match=message):
         penalty(**arguments)
+
+
+def test_fading_ridge_is_a_ridge_in_proportion_to_the_features_left(rng):
+    penalty = FadingRidge(0.5, n_rows=20)
+    beta = rng.standard_normal((2, 8, 1))
+    assert penalty.value(beta) == pytest.approx(Ridge(0.5 * 8 / 20).value(beta))
+    assert penalty.value(beta[:, :2]) == pytest.approx(Ridge(0.5 * 2 / 20).value(beta[:, :2]))
+    assert penalty.curvature(8) == Ridge(0.5 * 8 / 20).curvature(8)
