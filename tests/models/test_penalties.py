@@ -19,11 +19,13 @@ def naive_huber(d, width):
     return d**2 / (2 * width) if abs(d) <= width else abs(d) - width / 2
 
 
-def naive_rho(penalty, b):
+def naive_rho(penalty, b, n_features):
     """Rho of one block, as equations (13), (14) and (16) print it."""
     if isinstance(penalty, TotalVariation):
         jumps = [naive_huber(b[k] - b[k - 1], penalty.width) for k in range(1, len(b))]
         return penalty.strength * sum(jumps)
+    if isinstance(penalty, FadingRidge):
+        return penalty.strength * n_features / penalty.n_rows * sum(b**2)
     shrinkage = penalty.strength * sum(b**2)
     if isinstance(penalty, Ridge):
         return shrinkage
@@ -35,7 +37,7 @@ def naive_rho(penalty, b):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_value_is_the_sum_of_the_equation_over_blocks(rng, penalty, shape):
     beta = rng.standard_normal(shape)
-    expected = sum(naive_rho(penalty, b) for b in beta.reshape(-1, shape[2]))
+    expected = sum(naive_rho(penalty, b, shape[1]) for b in beta.reshape(-1, shape[2]))
     assert penalty.value(beta) == pytest.approx(expected, rel=1e-12)
 
 

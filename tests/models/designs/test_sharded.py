@@ -8,8 +8,8 @@ from annealed.datasets.rows import ArrayRows, SparseRows
 from annealed.features.errors import DataError
 from annealed.models.designs.parts import TreeSum
 from annealed.models.designs.shards import LocalShards, Shard
-from annealed.models.row_preparation import RowSettings, prepare_rows
 from annealed.models.losses import Logistic, SquaredError
+from annealed.models.row_preparation import RowSettings, prepare_rows
 
 N, M = 3000, 24
 PLENTY = 1 << 28
