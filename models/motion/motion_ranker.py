@@ -13,6 +13,7 @@ from ..comparable_pairs import comparable_pairs
 from ..estimators import FSARanker
 from ..model_files import ModelFile, write_model_file
 from ..penalties import Ridge
+from ..responses import Piecewise
 from .candidates import POOLS, Candidate, candidates
 from .description import FORMS, feature_kinds, feature_names, formed, segmentation_features
 from .disagreement import disagreement
@@ -164,8 +165,7 @@ class MotionRanker:
         sequence = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         ranker = FSARanker(
             k=self.k,
-            response="piecewise",
-            n_bins=self.n_bins,
+            response=Piecewise(n_bins=self.n_bins, ranges="full"),
             n_iter=self.n_iter,
             mu=self.mu,
             momentum=0,

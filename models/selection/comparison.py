@@ -45,16 +45,10 @@ class Score:
         return float(self.scores.mean())
 
 
-def compare(
-    X,
-    y: np.ndarray,
-    methods: Sequence[str],
-    ks: Sequence[int],
-    *,
-    n_folds: int = 5,
-    seed: int = 0,
-) -> tuple[list[Score], dict[str, str]]:
-    """Score methods over k by cross-validation.
+def compare_each(
+    X, y: np.ndarray, methods: Sequence[str], ks: Sequence[int], *, n_folds: int, seed: int
+) -> Iterator[tuple[str, list[Score], str]]:
+    """Score methods over k by cross-validation, one method after the other.
 
     Parameters
     ----------
@@ -65,26 +59,14 @@ def compare(
     ks : sequence of int
     n_folds, seed : int
 
-    Returns
-    -------
+    Yields
+    ------
+    method : str
     scores : list of Score
-        By method, then by k; "all" once.
-    problems : dict of str
-        Methods that could not be used, and why; they do not end the others' comparison.
+        By k; "all" once.
+    problem : str
+        Why the method could not be used, or ""; that does not end the others' comparison.
     """
-    scores: list[Score] = []
-    problems: dict[str, str] = {}
-    for method, found, problem in compare_each(X, y, methods, ks, n_folds=n_folds, seed=seed):
-        scores += found
-        if problem:
-            problems[method] = problem
-    return scores, problems
-
-
-def compare_each(
-    X, y: np.ndarray, methods: Sequence[str], ks: Sequence[int], *, n_folds: int, seed: int
-) -> Iterator[tuple[str, list[Score], str]]:
-    """Do what `compare` does, one method after the other: its name, scores, and problem or ""."""
     kind = kind_of(y)
     parts = folds(X, y, kind, n_folds, seed)
     varying_columns(X)  # complains if there is none

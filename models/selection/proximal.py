@@ -230,10 +230,6 @@ class LeastSquares(Composite):
     def gradient(self, response):
         return self.X.T @ (response - self.y)
 
-    def lipschitz(self) -> float:
-        """Return the gradient's Lipschitz constant, the square of X's largest singular value."""
-        return float(np.linalg.norm(self.X, 2) ** 2)
-
 
 class Lasso(LeastSquares):
     """|y - X w|^2 / 2 + strength |w|_1."""

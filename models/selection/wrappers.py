@@ -14,7 +14,7 @@ from ...features.errors import DataError, ParameterError
 from .ranked import RankedSelector, standardized
 
 MAX_SUBSETS = 100_000
-SEARCHES = ("forward", "backward", "exhaustive", "annealing")
+SEARCHES = ("forward", "backward", "exhaustive", "simulated-annealing")
 Judge = Callable[[np.ndarray], float]
 
 
@@ -24,7 +24,7 @@ class WrapperSelector(RankedSelector):
     Parameters
     ----------
     k : int
-    search : {"forward", "backward", "exhaustive", "annealing"}
+    search : {"forward", "backward", "exhaustive", "simulated-annealing"}
         Adding the best feature one at a time (scikit-learn's `SequentialFeatureSelector`), dropping a
         tenth of the features with the smallest coefficients at a time (`RFE`), all sets of k features (at
         most 100,000), or simulated annealing that exchanges one feature at a time.

@@ -1,6 +1,6 @@
 """Selectors on real tables: Dexter, Arcene, microarrays, texts, images (section 3.2 and beyond).
 
-    scripts/experiments/reproduce_selection.py --data DIR --sets dexter,arcene --methods fsa,l1,rfe,abess
+    scripts/experiments/reproduce_selection.py --data DIR --sets dexter,arcene --methods fsa,l1-logistic,abess
     scripts/experiments/reproduce_selection.py --data DIR --sets ranking
     scripts/experiments/reproduce_selection.py --data DIR --sets colon --k 5,10 --repeats 10
 

@@ -191,7 +191,8 @@ def parse_arguments(argv):
     if arguments.data is None and not arguments.summary_only:
         parser.error("give --data, or set ANNEALED_DATA to the folder of the data")
     known = (*METHODS, RANDOM, ALL)
-    usual = [name for name in known if name not in METHODS or not METHODS[name].slow]
+    special = {name for name, method in METHODS.items() if method.slow or method.variant}
+    usual = [name for name in known if name not in special]
     arguments.sets = list(SELECTION_NAMES) if arguments.sets == "all" else arguments.sets.split(",")
     arguments.methods = arguments.methods.split(",") if arguments.methods else usual
     for option, given, accepted in (

@@ -212,7 +212,7 @@ def parse_arguments(argv):
     parser.add_argument("--table", type=_numbers_list, default=[], help="2, 3, 4 or several: 2,3,4")
     parser.add_argument("--rows", type=_row_list, help="N x k, as 300x10,1000x30 (default: all)")
     parser.add_argument("--runs", type=int, default=100, help="runs a row, seeds 0, 1, ... (default 100)")
-    parser.add_argument("--methods", help="names, comma separated (default: all but 'annealing')")
+    parser.add_argument("--methods", help="names, comma separated (default: all but simulated annealing)")
     parser.add_argument("--threads", type=int, default=1, help="threads for every method (default 1)")
     parser.add_argument("--figures", type=_numbers_list, default=[], help="1, 2, 3, 6 or several")
     parser.add_argument("--out", type=Path, default=Path("runs/simulations"), help="folder for CSV and plots")

@@ -1,8 +1,10 @@
 """The selectors that the reproduction scripts compare, each one entry of a table.
 
 A method is a function ``fit(X, y, k, seed) -> Fitted``. `X` comes standardised, `y` is 0 or 1 (or 0, 1, 2,
-... for methods marked as taking more classes) or real. To add a method, write the function and
-give it an entry in `CLASSIFIERS` or `REGRESSORS`; `paper` names its column in the paper's tables.
+... for methods marked as taking more classes) or real. What is named as in the library's registry of methods
+is made by it (`ours`); the others are of other packages, or in the setting that the paper compared with, and
+have names that the registry does not. To add one, write the function and give it an entry in `CLASSIFIERS` or
+`REGRESSORS`; `paper` names its column in the paper's tables.
 """
 
 import importlib.util
@@ -26,9 +28,10 @@ from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC, l1_min_c
 
-from annealed.models import FSAClassifier, FSARegressor
 from annealed.models.boosting import LogitBoost
+from annealed.models.selection.registry import make_selector
 from annealed.models.selection.thresholding import quantile_tisp
+from annealed.models.targets import CLASSIFICATION, REGRESSION
 from common.set_search import anneal_ols, anneal_svm
 
 MAX_BISECTIONS = 20
@@ -124,12 +127,23 @@ def largest_within(sizes, k):
 # Ours.
 
 
-def fsa(loss, **options):
+def ours(name, task):
+    """A method of the registry, with the model that it trains itself."""
+
     def fit(X, y, k, seed):
-        model = FSAClassifier(k, loss=loss, random_state=seed, **options).fit(X, y)
-        return Fitted(model.support_, model.decision_function)
+        model = make_selector(name, k, task=task, random_state=seed).fit(X, y)
+        score = model.decision_function if task == CLASSIFICATION else model.predict
+        return Fitted(model.get_support(), score)
 
     return fit
+
+
+def our_classifiers(papers):
+    """Annealed classifiers by their names in the registry, with their columns in the paper."""
+    return {
+        name: Method(ours(name, CLASSIFICATION), paper=paper, multiclass=True, takes_sparse=True)
+        for name, paper in papers.items()
+    }
 
 
 def logitboost(learner_fraction):
@@ -143,11 +157,6 @@ def logitboost(learner_fraction):
         return Fitted(model.support_, model.decision_function)
 
     return fit
-
-
-def fsa_regression(X, y, k, seed):
-    model = FSARegressor(k, random_state=seed).fit(X, y)
-    return Fitted(model.support_, model.predict)
 
 
 # Classification: scikit-learn.
@@ -364,38 +373,34 @@ def abess_squared(X, y, k, seed):
 
 
 CLASSIFIERS = {
-    "fsa": Method(fsa("auto"), multiclass=True, takes_sparse=True),
-    "fsa-logistic": Method(fsa("logistic"), paper="FSA", multiclass=True, takes_sparse=True),
-    "fsa-huber": Method(fsa("huber"), paper="FSV", multiclass=True, takes_sparse=True),
-    "fsa-lorenz": Method(fsa("lorenz"), paper="FSL", multiclass=True, takes_sparse=True),
-    # Algorithm 1 to the letter
-    "fsa-printed": Method(fsa("logistic", momentum=0.0, batch_size=None), multiclass=True, takes_sparse=True),
-    "l1": Method(l1_logistic, paper="L1", multiclass=True, takes_sparse=True),
-    "elastic-net": Method(elastic_net_sgd, paper="EL", multiclass=True, takes_sparse=True),
-    "l2": Method(l2_sgd, paper="L2", multiclass=True, takes_sparse=True),
-    "rfe": Method(rfe_logistic, multiclass=True, takes_sparse=True),
+    **our_classifiers({"fsa": "FSL", "fsa-auto": None, "fsa-logistic": "FSA", "fsa-huber": "FSV"}),
+    **our_classifiers({"fsa-printed": None}),
+    "l1-logistic": Method(l1_logistic, paper="L1", multiclass=True, takes_sparse=True),
+    "elastic-net-sgd": Method(elastic_net_sgd, paper="EL", multiclass=True, takes_sparse=True),
+    "l2-svm": Method(l2_sgd, paper="L2", multiclass=True, takes_sparse=True),
+    "rfe-logistic": Method(rfe_logistic, multiclass=True, takes_sparse=True),
     "abess": Method(abess_logistic, requires="abess", multiclass=True),
     "fastsparsegams": Method(fastsparsegams_logistic(swaps=False), requires="fastsparsegams"),
     "fastsparsegams-swaps": Method(fastsparsegams_logistic(swaps=True), requires="fastsparsegams"),
-    "mcp": Method(pycasso_path("binomial", "mcp"), requires="pycasso", paper="MCP"),
-    "scad": Method(pycasso_path("binomial", "scad"), requires="pycasso", paper="SCD"),
-    "tisp": Method(tisp("logistic"), paper="QTP"),
-    "annealing": Method(annealed_wrapper(anneal_svm, LinearSVC), slow=True),
+    "mcp-logistic": Method(pycasso_path("binomial", "mcp"), requires="pycasso", paper="MCP"),
+    "scad-logistic": Method(pycasso_path("binomial", "scad"), requires="pycasso", paper="SCD"),
+    "tisp-logistic": Method(tisp("logistic"), paper="QTP"),
+    "simulated-annealing-svm": Method(annealed_wrapper(anneal_svm, LinearSVC), slow=True),
     "logitboost": Method(logitboost(1.0), paper="LB", multiclass=True, takes_sparse=True),
     "logitboost-tenth": Method(logitboost(0.1), paper="LB1", multiclass=True, takes_sparse=True),
 }
 
 REGRESSORS = {
-    "fsa": Method(fsa_regression, paper="FSA"),
-    "l1": Method(lasso, paper="L1"),
-    "elastic-net": Method(elastic_net, paper="EL"),
-    "l2": Method(ridge, paper="L2"),
-    "rfe": Method(rfe_ridge),
+    "fsa": Method(ours("fsa", REGRESSION), paper="FSA"),
+    "lasso": Method(lasso, paper="L1"),
+    "elastic-net-refit": Method(elastic_net, paper="EL"),
+    "ridge": Method(ridge, paper="L2"),
+    "rfe-ridge": Method(rfe_ridge),
     "abess": Method(abess_squared, requires="abess"),
     "fastsparsegams": Method(fastsparsegams_squared(swaps=False), requires="fastsparsegams"),
     "fastsparsegams-swaps": Method(fastsparsegams_squared(swaps=True), requires="fastsparsegams"),
-    "mcp": Method(pycasso_path("gaussian", "mcp"), requires="pycasso", paper="MCP"),
-    "scad": Method(pycasso_path("gaussian", "scad"), requires="pycasso", paper="SCD"),
-    "tisp": Method(tisp("squared"), paper="QTP"),
-    "annealing": Method(annealed_wrapper(anneal_ols, LinearRegression), paper="SA", slow=True),
+    "mcp-path": Method(pycasso_path("gaussian", "mcp"), requires="pycasso", paper="MCP"),
+    "scad-path": Method(pycasso_path("gaussian", "scad"), requires="pycasso", paper="SCD"),
+    "tisp-refit": Method(tisp("squared"), paper="QTP"),
+    "simulated-annealing-ols": Method(annealed_wrapper(anneal_ols, LinearRegression), paper="SA", slow=True),
 }

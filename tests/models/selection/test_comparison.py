@@ -5,8 +5,18 @@ import pytest
 from scipy import sparse
 
 from annealed.features.errors import DataError
-from annealed.models.selection.comparison import compare, ordered_support, select, stability
+from annealed.models.selection.comparison import compare_each, ordered_support, select, stability
 from annealed.models.selection.registry import make_selector
+
+
+def compare(X, y, methods, ks, n_folds=5, seed=0):
+    """All scores in one list, and the problems by method."""
+    scores, problems = [], {}
+    for method, found, problem in compare_each(X, y, methods, ks, n_folds=n_folds, seed=seed):
+        scores += found
+        if problem:
+            problems[method] = problem
+    return scores, problems
 
 
 def test_stability_by_hand():

@@ -20,7 +20,7 @@ def test_scikit_learn_checks(estimator, check):
 def make_quick(name, k, task):
     """Return an unfitted selector; annealing looks at fewer sets, which is enough for small tables."""
     selector = make_selector(name, k, task=task, random_state=0)
-    return selector.set_params(n_iter=80, cv=2) if name == "annealing" else selector
+    return selector.set_params(n_iter=80, cv=2) if name == "simulated-annealing" else selector
 
 
 def planted(task, seed=0, n=200, m=12):

@@ -57,12 +57,12 @@ def test_ndcg_by_hand():
 def test_one_table_is_measured_and_summarised(data_folder, tmp_path, capsys):
     from reproduce_selection import main
 
-    arguments = ["--data", str(data_folder), "--sets", "colon,lymphoma", "--methods", "fsa,mcp"]
+    arguments = ["--data", str(data_folder), "--sets", "colon,lymphoma", "--methods", "fsa,mcp-logistic"]
     main([*arguments, "--k", "5", "--repeats", "1", "--out", str(tmp_path)])
     out = capsys.readouterr().out
     assert "### colon (62 x 2000, 2 classes; 5-fold cross-validation), k = 5" in out
     assert "| fsa | 5 | 5.0 |" in out
-    assert "`mcp` skipped: two classes only." in out
+    assert "`mcp-logistic` skipped: two classes only." in out
 
 
 def test_unknown_table_is_refused(capsys):

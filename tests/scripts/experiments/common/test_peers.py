@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from annealed.datasets.tables.simulated import make_correlated_classification, make_correlated_regression
+from annealed.models.selection.registry import METHODS, make_selector
 
 
 def test_bisection_finds_the_size():
@@ -29,35 +30,48 @@ def test_largest_model_within_the_limit_is_the_last_of_its_size():
 
 CLASSIFIER_NAMES = [
     "fsa",
+    "fsa-auto",
     "fsa-logistic",
     "fsa-huber",
-    "fsa-lorenz",
     "fsa-printed",
-    "l1",
-    "elastic-net",
-    "rfe",
+    "l1-logistic",
+    "elastic-net-sgd",
+    "rfe-logistic",
     "abess",
     "fastsparsegams",
     "fastsparsegams-swaps",
-    "mcp",
-    "scad",
-    "tisp",
+    "mcp-logistic",
+    "scad-logistic",
+    "tisp-logistic",
     "logitboost",
     "logitboost-tenth",
 ]
 REGRESSOR_NAMES = [
     "fsa",
-    "l1",
-    "elastic-net",
-    "rfe",
+    "lasso",
+    "elastic-net-refit",
+    "rfe-ridge",
     "abess",
     "fastsparsegams",
     "fastsparsegams-swaps",
-    "mcp",
-    "scad",
-    "tisp",
-    "annealing",
+    "mcp-path",
+    "scad-path",
+    "tisp-refit",
+    "simulated-annealing-ols",
 ]
+
+
+def test_a_name_is_one_algorithm():
+    """A name of the registry is made by it; the other names are not there."""
+    from common.peers import CLASSIFIERS, REGRESSORS
+
+    shared = {*CLASSIFIERS, *REGRESSORS} & set(METHODS)
+    assert shared == {"fsa", "fsa-auto", "fsa-logistic", "fsa-huber", "fsa-printed"}
+    X, y, _ = make_correlated_classification(200, 40, k=3, random_state=0)
+    for name in shared:
+        direct = make_selector(name, 3, task="classification", random_state=5).fit(X, y)
+        fitted = CLASSIFIERS[name].fit(X, y, 3, 5)
+        np.testing.assert_array_equal(fitted.score(X), direct.decision_function(X))
 
 
 @pytest.mark.parametrize("name", CLASSIFIER_NAMES)
@@ -90,13 +104,13 @@ def test_every_method_is_tested():
     from common.peers import CLASSIFIERS, REGRESSORS
 
     # annealing with a classifier takes seconds; its parts are tested on their own
-    assert set(CLASSIFIERS) == {*CLASSIFIER_NAMES, "l2", "annealing"}
-    assert set(REGRESSORS) == {*REGRESSOR_NAMES, "l2"}
+    assert set(CLASSIFIERS) == {*CLASSIFIER_NAMES, "l2-svm", "simulated-annealing-svm"}
+    assert set(REGRESSORS) == {*REGRESSOR_NAMES, "ridge"}
 
 
 def test_methods_without_selection_use_all():
     from common.peers import CLASSIFIERS, REGRESSORS
 
     X, y, _ = make_correlated_classification(100, 30, k=2, random_state=0)
-    assert CLASSIFIERS["l2"].fit(X, y, 2, 0).support is None
-    assert REGRESSORS["l2"].fit(X, y.astype(float), 2, 0).support is None
+    assert CLASSIFIERS["l2-svm"].fit(X, y, 2, 0).support is None
+    assert REGRESSORS["ridge"].fit(X, y.astype(float), 2, 0).support is None
