@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+OUT_HELP = "File to write, or folder: csv, deeplabcut, labelme, yolo-pose."
+
 
 class Source(StrEnum):
     """Formats that are read."""
@@ -18,6 +20,11 @@ class Source(StrEnum):
     imglab = "imglab"
     cvat = "cvat"
     deeplabcut = "deeplabcut"
+    sleap = "sleap"
+    label_studio = "label-studio"
+    labelme = "labelme"
+    yolo_pose = "yolo-pose"
+    opencv = "opencv"
 
 
 class Target(StrEnum):
@@ -25,31 +32,42 @@ class Target(StrEnum):
 
     csv = "csv"
     coco = "coco"
+    cvat = "cvat"
+    deeplabcut = "deeplabcut"
+    label_studio = "label-studio"
+    labelme = "labelme"
+    opencv = "opencv"
+    sleap = "sleap"
+    yolo_pose = "yolo-pose"
 
 
 def command(
     source: Annotated[Path, typer.Argument(help="Annotation: a file, or a folder.")],
-    out: Annotated[Path, typer.Argument(help="Folder (csv) or JSON file (coco) to write.")],
+    out: Annotated[
+        Path, typer.Argument(help="File, or folder (csv, deeplabcut, labelme, yolo-pose), to write.")
+    ],
     to: Annotated[Target, typer.Option("--to", help="Format to write.")] = Target.csv,
     form: Annotated[
         Source | None, typer.Option("--from", help="Format to read; told from the file by default.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at OUT.")] = False,
 ) -> None:
-    """Convert the annotation of photos: COCO, AFLW, 300-W, imglab, CVAT, DeepLabCut and our own CSV.
+    """Convert the annotation of photos from one format into another.
+
+    Read are COCO, AFLW, 300-W, imglab, CVAT, DeepLabCut (projects, CSV, H5), SLEAP, Label Studio, LabelMe,
+    YOLO-pose, lists of opencv_annotation (boxes) and our own CSV.
 
     The photos are not copied: they stay where they are, or are put into OUT/images by hand. What cannot
     be used is reported and left out.
     """
     from ...datasets.photos.annotation_formats import read_annotations
-    from ...datasets.photos.keypoint_csv import KEYPOINTS_FILE
     from ...features.errors import DataError
-    from ..output.annotation_files import check_not_source, write_annotations
+    from ..output.annotation_files import check_not_source, would_replace, write_annotations
     from ..progress import warn, warn_of_problems
 
-    there = out / KEYPOINTS_FILE if to is Target.csv else out
-    check_not_source(source, there)
-    if there.exists() and not force:
+    there = would_replace(out, to.value)
+    check_not_source(source, there or out)
+    if there is not None and not force:
         raise DataError(f"{there}: is there already; --force replaces it")
     photos = read_annotations(source, None if form is None else form.value)
     warn_of_problems(photos.problems)
@@ -58,4 +76,4 @@ def command(
         f"{len(photos)} photos, {photos.n_objects} objects, {len(photos.keypoint_names)} keypoints: "
         + ", ".join(photos.keypoint_names)
     )
-    warn(f"{there}: written" + (f"; {len(photos.problems)} problems" if photos.problems else ""))
+    warn(f"{out}: written" + (f"; {len(photos.problems)} problems" if photos.problems else ""))

@@ -27,9 +27,7 @@ class Format(StrEnum):
 def command(
     inputs: Annotated[
         list[str],
-        typer.Argument(
-            help="Photos, videos, folders of them, patterns; or the number or address of a camera."
-        ),
+        typer.Argument(help=INPUTS_HELP),
     ],
     model: Annotated[
         str,

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from ...datasets.photos.annotation_formats import encode_annotations
+from ...datasets.photos.annotation_writers import IN_FOLDER
 from ...datasets.photos.keypoint_csv import KEYPOINTS_FILE
 from ...datasets.photos.photo_set import PhotoSet
 from ...features.errors import DataError
@@ -27,7 +28,15 @@ def write_annotations(photos: PhotoSet, path: str | os.PathLike, form: str) -> N
         return
     with whole_folder(path) as folder:
         for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
+
+
+def would_replace(path: Path, form: str) -> Path | None:
+    """Return a file of before that writing a form there would replace, if there is one."""
+    if form in IN_FOLDER:
+        return next(iter(sorted(path.glob(IN_FOLDER[form]))), None)
+    return path if path.exists() else None
 
 
 def check_not_source(source: Path, out: Path) -> None:

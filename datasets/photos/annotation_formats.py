@@ -1,17 +1,26 @@
 """Annotated photos in any of the formats that people have."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from ...features.errors import DataError, ParameterError
 from .aflw import read_aflw, read_aflw_mat
-from .coco import format_coco, read_coco
+from .annotation_writers import WRITERS, encode_annotations
+from .coco import read_coco
 from .deeplabcut import CONFIG_FILE, is_project, read_deeplabcut
 from .imglab_cvat import read_cvat, read_imglab
-from .keypoint_csv import KEYPOINTS_FILE, format_keypoints, load_keypoints
+from .keypoint_csv import KEYPOINTS_FILE, load_keypoints
+from .label_studio import read_label_studio
+from .labelme import read_labelme
+from .opencv_list import is_opencv_list, read_opencv_list
 from .photo_set import PhotoSet
 from .pts import read_pts
+from .sleap import read_sleap
+from .yolo_pose import find_settings, read_yolo_pose
+
+__all__ = ["READERS", "WRITERS", "encode_annotations", "format_of", "read_annotations"]
 
 READERS: dict[str, Callable[[Path], PhotoSet]] = {
     "csv": load_keypoints,
@@ -22,15 +31,13 @@ READERS: dict[str, Callable[[Path], PhotoSet]] = {
     "imglab": read_imglab,
     "cvat": read_cvat,
     "deeplabcut": read_deeplabcut,
+    "sleap": read_sleap,
+    "label-studio": read_label_studio,
+    "labelme": read_labelme,
+    "yolo-pose": read_yolo_pose,
+    "opencv": read_opencv_list,
 }
-WRITERS: dict[str, Callable[[PhotoSet], str | dict[str, str]]] = {
-    "csv": format_keypoints,
-    "coco": format_coco,
-}
-"""What gives the text of a file, or the texts of the files of a folder by name."""
-
 _HEAD_BYTES = 4096
-_ERRORS = "backslashreplace"  # a name may hold what UTF-8 cannot
 
 
 def read_annotations(path: str | os.PathLike, form: str | None = None) -> PhotoSet:
@@ -65,10 +72,16 @@ def format_of(path: Path) -> str:
         return "deeplabcut"
     if ending in (".sqlite", ".db", ".sqlite3"):
         return "aflw"
-    if ending == ".json":
-        return "coco"
     with open(path, "rb") as stream:
         head = stream.read(_HEAD_BYTES)
+    if ending == ".slp":
+        return "sleap"
+    if ending == ".json":
+        return _format_of_json(head)
+    if ending in (".yaml", ".yml"):
+        return "yolo-pose"
+    if ending == ".txt" and is_opencv_list(head.decode("utf-8", "replace")):
+        return "opencv"
     if ending == ".xml":
         return "imglab" if b"<dataset" in head else "cvat"
     if ending == ".csv":
@@ -76,32 +89,26 @@ def format_of(path: Path) -> str:
     raise DataError(f"{path}: its annotation format cannot be told; name one of {', '.join(READERS)}")
 
 
+def _format_of_json(head: bytes) -> str:
+    if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", head):
+        return "label-studio"
+    return "labelme" if b'"shapes"' in head else "coco"
+
+
 def _format_of_folder(folder: Path) -> str:
     if (folder / KEYPOINTS_FILE).is_file():
         return "csv"
     if is_project(folder):
         return "deeplabcut"
+    if find_settings(folder) is not None:
+        return "yolo-pose"
     for pattern, form in (("*.pts", "pts"), ("*.mat", "aflw-mat")):
         if next(folder.glob(pattern), None) is not None:
             return form
+    for path in sorted(folder.glob("*.json"))[:1]:
+        if format_of(path) == "labelme":
+            return "labelme"
     raise DataError(
-        f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, a DeepLabCut "
-        "project, .pts or .mat files"
+        f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, a project of DeepLabCut or "
+        "YOLO-pose, .pts, .mat or LabelMe's .json files"
     )
-
-
-def encode_annotations(photos: PhotoSet, form: str) -> bytes | dict[str, bytes]:
-    """Return the annotation of a set as the contents of a file, or of the files of a folder by name.
-
-    Parameters
-    ----------
-    photos : PhotoSet
-    form : str
-        A key of `WRITERS`.
-    """
-    if form not in WRITERS:
-        raise ParameterError(f"the annotation can be written as {' or '.join(WRITERS)}, got {form!r}")
-    text = WRITERS[form](photos)
-    if isinstance(text, str):
-        return text.encode(errors=_ERRORS)
-    return {name: part.encode(errors=_ERRORS) for name, part in text.items()}

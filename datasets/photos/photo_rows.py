@@ -1,7 +1,7 @@
 """What every annotation format says about a photo, and the photo set that is made of it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,7 +90,12 @@ def read_files(
 
 
 def make_photo_set(
-    source: Path, folder: Path, photos: dict[str, PhotoRows], names: list[str], problems: list[str]
+    source: Path,
+    folder: Path,
+    photos: dict[str, PhotoRows],
+    names: list[str],
+    problems: list[str],
+    pixels: Mapping[str, np.ndarray] | None = None,
 ) -> PhotoSet:
     """Make the set of all photos that can be used; the others become problems.
 
@@ -105,6 +110,8 @@ def make_photo_set(
         Keypoints, in the order of the set.
     problems : list of str
         What went wrong so far.
+    pixels : mapping of photo name to ndarray of shape (H, W, 3), uint8, optional
+        Of photos that are no files.
 
     Raises
     ------
@@ -114,7 +121,8 @@ def make_photo_set(
     usable = []
     for name, rows in photos.items():
         try:
-            usable.append(_make_photo(name, _photo_path(folder, name), rows, names, problems))
+            where = _photo_path(folder, name) if pixels is None else pixels[name]
+            usable.append(_make_photo(name, where, rows, names, problems))
         except DataError as error:
             problems.append(str(error))
     if not usable or not names:
@@ -128,12 +136,14 @@ def _photo_path(folder: Path, name: str) -> Path:
     return inside if inside.exists() or not (folder / name).exists() else folder / name
 
 
-def _make_photo(name: str, path: Path, rows: PhotoRows, names: list[str], problems: list[str]) -> Photo:
-    height, width = read_image_size(path)
+def _make_photo(
+    name: str, source: Path | np.ndarray, rows: PhotoRows, names: list[str], problems: list[str]
+) -> Photo:
+    height, width = source.shape[:2] if isinstance(source, np.ndarray) else read_image_size(source)
     if rows.size_stated not in (None, (height, width)):
         stated_height, stated_width = rows.size_stated  # type: ignore[misc]
         raise DataError(
-            f"{path}: {width} x {height} pixels, but the annotation says {stated_width} x {stated_height}"
+            f"{name}: {width} x {height} pixels, but the annotation says {stated_width} x {stated_height}"
         )
     objects = list(rows.points)
     points = np.full((len(objects), len(names), 2), np.nan)
@@ -152,7 +162,7 @@ def _make_photo(name: str, path: Path, rows: PhotoRows, names: list[str], proble
     nowhere = (math.nan,) * 4
     return Photo(
         name=name,
-        source=path,
+        source=source,
         object_names=tuple(objects),
         points=points,
         visible=visible,
