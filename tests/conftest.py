@@ -4,13 +4,24 @@ import os
 from pathlib import Path
 
 os.environ["MPLBACKEND"] = "Agg"  # pictures without a screen
+# Compiled code of tests is kept apart from that of other runs.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
 import numpy as np
 import pytest
+from kernel_cache import forget_stale
 
 from annealed.features.threads import get_num_threads, set_num_threads
 
-DEFAULT_DATA = Path(__file__).parents[2] / "shared" / "data"
+ROOT = Path(__file__).parents[1]
+SOURCES = "features", "models", "datasets", "app", "scripts", "tests"
+DEFAULT_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_configure(config):
+    """Forget compiled code of sources that have changed, before there are workers."""
+    if not hasattr(config, "workerinput"):
+        forget_stale(ROOT, SOURCES, Path(os.environ["NUMBA_CACHE_DIR"]))
 
 
 @pytest.fixture

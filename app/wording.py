@@ -1,0 +1,31 @@
+"""Numbers in sentences."""
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it.
+
+    Examples
+    --------
+    >>> [duration(s) for s in (0.4, 59.4, 200, 4000)]
+    ['less than a second', '59 s', '3 min 20 s', '1 h 7 min']
+    """
+    whole = round(seconds)
+    if whole < 1:
+        return "less than a second"
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes < 10 else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def count(n: int, noun: str, plural: str = "") -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> count(1, "photo"), count(0, "photo"), count(2, "entry", "entries")
+    ('1 photo', '0 photos', '2 entries')
+    """
+    return f"{n} {noun if n == 1 else plural or noun + 's'}"
