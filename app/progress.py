@@ -130,6 +130,8 @@ class Timeline:
         left = self.left
         return f"{duration(self.gone)} gone" + ("" if left is None else f", about {duration(left)} left")
 
+from .status import one_line
+
 
 class Bars:
     """Says how far a run is.
@@ -212,7 +214,7 @@ class Bars:
 
 def warn(message: str) -> None:
     """Print one line on stderr."""
-    print(f"annealed: {' '.join(message.split())}", file=sys.stderr)
+    print(f"annealed: {one_line(message)}", file=sys.stderr)
 
 
 def warn_of_problems(problems: tuple[str, ...] | list[str], shown: int = 10) -> None:

@@ -25,9 +25,25 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+def printable(text: str) -> str:
+    """Return a text for a terminal: what is no letter, sign or blank, such as a control code, is written out.
+
+    Names come from files, and a file may hold codes that a terminal would obey, or halves of characters that
+    cannot be printed at all.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line for a terminal."""
+    return printable(" ".join(text.split()))
+
+
 def exit_with(message: str, status: ExitStatus) -> typer.Exit:
     """Print one line on stderr and return the exception that ends the command."""
-    print(f"annealed: {' '.join(message.split())}", file=sys.stderr)
+    print(f"annealed: {one_line(message)}", file=sys.stderr)
     return typer.Exit(int(status))
 
 

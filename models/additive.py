@@ -304,7 +304,7 @@ def model_from_arrays(file: ModelFile, prefix: str = "", *, n_features: int) -> 
 
 def _read_features(file: ModelFile, prefix: str, n_features: int) -> np.ndarray:
     features = file.array(prefix + "features", dtype=np.int64, shape=(None,))
-    ascending = bool(np.all(np.diff(features) > 0))
+    ascending = bool(np.all(features[1:] > features[:-1]))  # differences of the farthest numbers wrap
     if len(features) == 0 or features[0] < 0 or features[-1] >= n_features or not ascending:
         raise DataError(f"model file: features must be ascending numbers from 0 to {n_features - 1}")
     return features

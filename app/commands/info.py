@@ -17,6 +17,7 @@ def command(
 ) -> None:
     """Show what a model file holds: kind, parameters, data and scores recorded at training."""
     from ...models.model_files import read_model_file, resolve_model_path
+    from ..status import printable
 
     path = resolve_model_path(model)
     file = read_model_file(path)
@@ -31,7 +32,7 @@ def command(
         return
     for name, value in description.items():
         for line in _lines(name, value):
-            print(line)
+            print(printable(line))
 
 
 def _lines(name: str, value: Any) -> Iterator[str]:

@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError
+from ..schemas import (
+    Identity,
+    Name,
+    Position,
+    Schema,
+    SchemaError,
+    Side,
+    SomeSchema,
+    validated,
+)
 from .images import read_image_size
+from .json_files import read_json
 from .keypoint_schemes import names_for
 from .photo_rows import BadRowError, PhotoRows, make_photo_set
 from .photo_set import PhotoSet
@@ -35,72 +46,108 @@ def read_coco(path: str | os.PathLike) -> PhotoSet:
     document = _load(path)
     photos: dict[str, PhotoRows] = {}
     problems: list[str] = []
-    files = {}
-    for image in document["images"]:
-        name = str(image.get("file_name", ""))
-        files[image.get("id")] = name
-        rows = photos.setdefault(name, PhotoRows())
-        if "width" in image and "height" in image:
-            rows.size_stated = int(image["height"]), int(image["width"])
-    schemes = {c.get("id"): [str(n) for n in c.get("keypoints", [])] for c in document.get("categories", [])}
+    files: dict[Identity, str] = {}
+    for image in _each(_Image, path, "image", document["images"], problems):
+        files[image.id] = image.file_name
+        rows = photos.setdefault(image.file_name, PhotoRows())
+        if image.width is not None and image.height is not None:
+            rows.size_stated = image.height, image.width
+    categories = _each(_Category, path, "category", document.get("categories", []), problems)
+    schemes = {category.id: category.keypoints for category in categories}
     names: dict[str, None] = {}
-    for number, annotation in enumerate(document["annotations"], start=1):
-        where = f"{path.name} annotation {annotation.get('id', number)}"
+    for number, annotation in enumerate(
+        _each(_Annotation, path, "annotation", document["annotations"], problems), start=1
+    ):
         try:
-            image_id = annotation.get("image_id")
-            if image_id not in files:
-                raise BadRowError(f"image_id {image_id!r} is none of the images")
-            _add(photos[files[image_id]], annotation, schemes.get(annotation.get("category_id"), []), names)
-        except (BadRowError, TypeError, ValueError) as error:
-            problems.append(f"{where}: {error}")
+            if annotation.image_id not in files:
+                raise BadRowError(f"image_id {annotation.image_id!r} is none of the images")
+            scheme = schemes.get(annotation.category_id) or []
+            _add(photos[files[annotation.image_id]], annotation, scheme, names)
+        except BadRowError as error:
+            problems.append(f"{path.name} annotation {annotation.id or number}: {error}")
     return make_photo_set(path, path.parent, photos, list(names), problems)
 
 
+class _Image(Schema):
+    id: Identity
+    file_name: Name
+    width: Side | None = None
+    height: Side | None = None
+
+
+class _Category(Schema):
+    id: Identity | None = None
+    keypoints: list[Name] | None = None
+
+
+class _Annotation(Schema):
+    id: Identity | None = None
+    image_id: Identity
+    category_id: Identity | None = None
+    iscrowd: int | bool | None = 0
+    bbox: list[Position] | None = None
+    keypoints: list[Position] | None = None
+
+
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: not JSON ({error})") from None
+    document = read_json(path)
     if not isinstance(document, dict) or not all(
         isinstance(document.get(key), list) for key in ("images", "annotations")
     ):
         raise DataError(f"{path}: not a COCO file; it needs the lists 'images' and 'annotations'")
+    if not isinstance(document.get("categories", []), list):
+        raise DataError(f"{path}: not a COCO file; 'categories' must be a list")
     return document
 
 
-def _add(rows: PhotoRows, annotation: dict[str, Any], scheme: list[str], names: dict[str, None]) -> None:
+def _each(
+    schema: type[SomeSchema], path: Path, what: str, values: list[Any], problems: list[str]
+) -> list[SomeSchema]:
+    """The values that fit a schema; the others become problems."""
+    found = []
+    for number, value in enumerate(values, start=1):
+        try:
+            found.append(validated(schema, value))
+        except SchemaError as error:
+            problems.append(f"{path.name} {what} {number}: {error}")
+    return found
+
+
+def _add(rows: PhotoRows, annotation: _Annotation, scheme: list[str], names: dict[str, None]) -> None:
     """Add one annotation to its photo, and the names of its points to `names`."""
     box = _box(annotation)
-    if annotation.get("iscrowd"):
+    if annotation.iscrowd:
         if box is None:
             raise BadRowError("a crowd without a bbox")
         rows.ignore.append(box)
         return
-    values = np.array(annotation.get("keypoints", []), dtype=np.float64).reshape(-1, 3)
-    if len(scheme) != len(values):
-        known = names_for(len(values))
+    values = annotation.keypoints or []
+    n_points, left = divmod(len(values), 3)
+    if left:
+        raise BadRowError(f"{len(values)} numbers for keypoints, expected x, y and visibility of each")
+    if len(scheme) != n_points:
+        known = names_for(n_points)
         if scheme or known is None:
-            raise BadRowError(f"{len(values)} keypoints; its category names {len(scheme)}")
+            raise BadRowError(f"{n_points} keypoints; its category names {len(scheme)}")
         scheme = list(known)
     owner = str(len(rows.points))
     rows.points[owner] = {}
     if box is not None:
         rows.boxes[owner] = box
     names.update(dict.fromkeys(scheme))
-    for keypoint, (x, y, visibility) in zip(scheme, values, strict=True):
+    for i, keypoint in enumerate(scheme):
+        x, y, visibility = values[3 * i : 3 * i + 3]
         if visibility > 0:
-            rows.add(owner, keypoint, (float(x), float(y)), visible=visibility > 1)
+            rows.add(owner, keypoint, (x, y), visible=visibility > 1)
 
 
-def _box(annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
+def _box(annotation: _Annotation) -> tuple[float, float, float, float] | None:
     """x0, y0, x1, y1 of x, y, width, height."""
-    if not annotation.get("bbox"):
+    if not annotation.bbox:
         return None
-    x, y, width, height = (float(value) for value in annotation["bbox"])
-    if not np.isfinite([x, y, width, height]).all() or width < 0 or height < 0:
-        raise BadRowError(f"bbox is {annotation['bbox']}, expected x, y, width, height")
+    if len(annotation.bbox) != 4 or min(annotation.bbox[2:]) < 0:
+        raise BadRowError(f"bbox is {annotation.bbox[:8]}, expected x, y, width, height")
+    x, y, width, height = annotation.bbox
     return x, y, x + width, y + height
 
 

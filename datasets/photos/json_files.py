@@ -28,9 +28,12 @@ def read_json(path: Path) -> Any:
     try:
         check_memory(path, BYTES_PER_CHARACTER * path.stat().st_size, "its JSON")
         return json.loads(path.read_text(encoding="utf-8-sig"))
+    except DataError:
+        raise
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    # A ValueError is also what a number of thousands of digits gives.
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not JSON ({error})") from None
 
 

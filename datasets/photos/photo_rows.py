@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from ...features.errors import DataError
-from .images import read_image_size
+from ..limits import check_memory
+from ..schemas import MAX_POSITION_PX
+from .images import read_image_size, shortened
 from .photo_set import Photo, PhotoSet
 
 
@@ -45,10 +47,12 @@ class PhotoRows:
         Raises
         ------
         BadRowError
-            If it is there already, or its position is not finite.
+            If it is there already, or its position is no place in a photo.
         """
-        if not all(math.isfinite(value) for value in point):
-            raise BadRowError(f"{keypoint} of object {owner} is at {point}, expected finite numbers")
+        if not all(abs(value) <= MAX_POSITION_PX for value in point):
+            raise BadRowError(
+                f"{keypoint} of object {owner} is at {point}, expected numbers of at most {MAX_POSITION_PX:g}"
+            )
         points = self.points.setdefault(owner, {})
         if keypoint in points:
             raise BadRowError(f"{keypoint} of object {owner} is there twice; the first counts")
@@ -118,12 +122,15 @@ def make_photo_set(
     DataError
         If no photo or no keypoint is left.
     """
+    n_objects = sum(len(rows.points) for rows in photos.values())
+    check_memory(source, 40 * n_objects * len(names), f"{n_objects} objects with {len(names)} keypoints")
+    columns = {name: j for j, name in enumerate(names)}
     usable = []
     for name, rows in photos.items():
         try:
             where = _photo_path(folder, name) if pixels is None else pixels[name]
-            usable.append(_make_photo(name, where, rows, names, problems))
-        except DataError as error:
+            usable.append(_make_photo(name, where, rows, columns, problems))
+        except (DataError, BadRowError) as error:
             problems.append(str(error))
     if not usable or not names:
         first = f"; first problem: {problems[0]}" if problems else ""
@@ -133,11 +140,14 @@ def make_photo_set(
 
 def _photo_path(folder: Path, name: str) -> Path:
     inside = folder / "images" / name
-    return inside if inside.exists() or not (folder / name).exists() else folder / name
+    try:
+        return inside if inside.exists() or not (folder / name).exists() else folder / name
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise BadRowError(f"{shortened(name)}: cannot be the name of a photo ({error})") from None
 
 
 def _make_photo(
-    name: str, source: Path | np.ndarray, rows: PhotoRows, names: list[str], problems: list[str]
+    name: str, source: Path | np.ndarray, rows: PhotoRows, columns: dict[str, int], problems: list[str]
 ) -> Photo:
     height, width = source.shape[:2] if isinstance(source, np.ndarray) else read_image_size(source)
     if rows.size_stated not in (None, (height, width)):
@@ -145,12 +155,17 @@ def _make_photo(
         raise DataError(
             f"{name}: {width} x {height} pixels, but the annotation says {stated_width} x {stated_height}"
         )
+    for what, numbers in (("box", rows.boxes.values()), ("region", rows.ignore)):
+        if any(not abs(value) <= MAX_POSITION_PX for box in numbers for value in box):
+            raise BadRowError(f"{name}: a {what} beyond {MAX_POSITION_PX:g} pixels")
+    if any(not 0 < size <= MAX_POSITION_PX for size in rows.sizes.values()):
+        raise BadRowError(f"{name}: the size of an object is not between 0 and {MAX_POSITION_PX:g} pixels")
     objects = list(rows.points)
-    points = np.full((len(objects), len(names), 2), np.nan)
-    visible = np.zeros((len(objects), len(names)), dtype=bool)
+    points = np.full((len(objects), len(columns), 2), np.nan)
+    visible = np.zeros((len(objects), len(columns)), dtype=bool)
     for i, owner in enumerate(objects):
         for keypoint, (x, y) in rows.points[owner].items():
-            j = names.index(keypoint)
+            j = columns[keypoint]
             points[i, j] = x, y
             inside = -0.5 <= x < width - 0.5 and -0.5 <= y < height - 0.5
             visible[i, j] = rows.visible[owner, keypoint] and inside

@@ -20,9 +20,12 @@ from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
 from .refinement import refine
 from .scan import FoundWindows, scan_photo
+from .scan_limits import check_pixels
 from .window_model import WindowModel
 
 KIND = "keypoint-detector"
+MAX_OBJECT_PX = 10_000
+MAX_OCTAVES = 20
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,9 @@ class PyramidConfig:
         Raises
         ------
         DataError
-            If the photo is smaller than a window.
+            If the photo is smaller than a window, or its levels are beyond the budget of `scan_limits`.
         """
+        check_pixels(image.shape, self.scales_per_octave, self.max_scale)
         levels = gaussian_pyramid(image, scales_per_octave=self.scales_per_octave, max_scale=self.max_scale)
         if not levels:
             height, width = image.shape[:2]
@@ -106,10 +110,10 @@ class KeypointDetector:
         names = self.keypoint_names
         if not names or len(set(names)) != len(names):
             raise DataError(f"a detector needs classifiers of different keypoints, got {names}")
-        if not (np.isfinite(self.object_px) and self.object_px > 0):
-            raise DataError(f"object_px must be a finite number above 0, got {self.object_px}")
-        if not (np.isfinite(self.octaves) and self.octaves > 0):
-            raise DataError(f"octaves must be a finite number above 0, got {self.octaves}")
+        if not 0.01 <= self.object_px <= MAX_OBJECT_PX:
+            raise DataError(f"object_px must be a number from 0.01 to {MAX_OBJECT_PX}, got {self.object_px}")
+        if not 0 < self.octaves <= MAX_OCTAVES:
+            raise DataError(f"octaves must be above 0 and at most {MAX_OCTAVES}, got {self.octaves}")
         if self.refiners and len(self.refiners) != len(names):
             raise DataError(f"a detector of {len(names)} keypoints has {len(self.refiners)} refiners")
         if self.object_model is not None and len(self.object_model.spread) != len(names):
@@ -290,7 +294,7 @@ class KeypointDetector:
             pyramid = PyramidConfig(**_numbers(metadata, "pyramid", PyramidConfig))
             suppression = Suppression(**_numbers(metadata, "suppression", Suppression))
             object_px, octaves = float(metadata["object_px"]), float(metadata["octaves"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"model file: broken metadata ({error})") from None
         training = metadata.get("training")
         classifiers = unpack_classifiers(file)

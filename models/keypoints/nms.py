@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ...features.errors import ParameterError
+from ...features.errors import DataError, ParameterError
+from .scan_limits import MAX_COMPARISONS, TOO_MANY
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ def suppress(
     x, y, scale, score : ndarray of shape (n_kept,), float64
         Best first; the score is that of the best window.
 
+    Raises
+    ------
+    DataError
+        If there are so many that to join them would take minutes.
+
     Notes
     -----
     The refinement is our addition: the paper does not say how detections in neighbouring windows
@@ -71,7 +77,9 @@ def suppress(
     order = np.argsort(-score, kind="stable")
     columns = np.ascontiguousarray(np.stack([x, y, np.log2(scale), score])[:, order])
     kept = np.empty(len(order), dtype=np.int64)
-    n_kept = _suppress(columns, window_px * settings.radius, settings.octaves, kept)
+    n_kept = _suppress(columns, window_px * settings.radius, settings.octaves, kept, MAX_COMPARISONS)
+    if n_kept < 0:
+        raise DataError(f"too many of {len(order)} windows stand apart to be joined; {TOO_MANY}")
     out = np.ascontiguousarray(columns[:, kept[:n_kept]])
     if settings.refine_radius > 0:
         _refine(
@@ -95,9 +103,12 @@ def _near(columns, i, j, radius, octaves):
 
 
 @njit(cache=True, nogil=True)
-def _suppress(columns, radius, octaves, kept):
+def _suppress(columns, radius, octaves, kept, most):
+    """Put the windows that no better one suppresses into `kept`; return how many, or -1: too many."""
     n_kept = 0
     for j in range(columns.shape[1]):
+        if n_kept * columns.shape[1] > most:  # so many comparisons the refinement would take
+            return -1
         free = True
         for t in range(n_kept):
             if _near(columns, kept[t], j, radius, octaves):

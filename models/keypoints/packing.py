@@ -15,6 +15,8 @@ from .window_model import WindowModel, pack_window_models, read_counts, split_mo
 
 _SWAPPED = [1, 0]  # files have a regression's y before its x
 
+MAX_OFFSET_PX = 10_000
+
 
 def pack_classifiers(
     classifiers: Sequence[KeypointClassifier],
@@ -69,4 +71,6 @@ def unpack_refiners(file: ModelFile, n_keypoints: int) -> tuple[WindowModel, ...
     if "offset_counts" not in file.arrays:
         return ()
     models = unpack_window_models(file, "offset_", 2, n_keypoints)
+    if not max(model.largest for model in models) <= MAX_OFFSET_PX:
+        raise DataError(f"model file: an offset of more than {MAX_OFFSET_PX} pixels of a window")
     return tuple(model.with_outputs(_SWAPPED) for model in models)

@@ -20,12 +20,14 @@ from numba import njit
 
 from ...features.channels.dispatch import evaluate, evaluate_at
 from ...features.codes import quantise
+from ...features.errors import DataError
 from ...features.jit import LEAF
 from ...features.maps import LevelMaps
 from ...features.pyramid import Level
 from ...features.threads import in_threads
 from .cascade import NEVER
 from .keypoint_classifier import KeypointClassifier
+from .scan_limits import MAX_WINDOWS, TOO_MANY
 
 BAND_ROWS = 96
 
@@ -99,8 +101,14 @@ def scan_photo(
     -------
     list of FoundWindows
         One a classifier.
+
+    Raises
+    ------
+    DataError
+        If there are so many that they would fill the memory.
     """
     channels = {channel for classifier in classifiers for channel in classifier.pool.channels}
+    counts: list[int] = []  # by band; appending to a list is safe in threads
 
     def scan_band(band: tuple[int, int]) -> list[FoundWindows]:
         index, first = band
@@ -112,6 +120,9 @@ def scan_photo(
             row, col, score = scan_level(maps, classifier, floor, exact=exact, sparse=sparse)
             found.append(FoundWindows(np.full(len(row), index), row, col, score))
         _spare_maps.append(maps)
+        counts.append(sum(map(len, found)))
+        if sum(counts) > MAX_WINDOWS:
+            raise DataError(f"more than {MAX_WINDOWS} windows of the photo are found; {TOO_MANY}")
         return found
 
     share_out: Callable[..., Iterable] = in_threads if parallel else map

@@ -44,6 +44,11 @@ class WindowModel:
                 f"{len(self.pool)} features of windows with {len(self.responses.features)} responses"
             )
 
+    @property
+    def largest(self) -> float:
+        """The largest response or intercept, without its sign."""
+        return float(max(np.abs(self.responses.values).max(), np.abs(self.intercept).max()))
+
     @classmethod
     def of_arrays(
         cls, pool: WindowPool, low: np.ndarray, high: np.ndarray, values: np.ndarray, intercept: np.ndarray

@@ -28,6 +28,10 @@ from .shape import RigidShape
 STARTS = np.array([(0, 0, 0), (-1, -1, 1), (-1, 1, -1), (1, -1, -1), (1, 1, 1)]) * (0.05, 0.05, 0.06)
 """Offsets of the starts from an object's pose: x and y in parts of its size, logarithm of the size."""
 
+MAX_OBJECT_PX = 10_000
+MAX_OFFSET = 100
+"""Of a keypoint from where it was, in parts of the object's size."""
+
 _N_STEPS = 6  # of the fit of a pose
 _FINER = 1.09  # windows are sampled from the level nearest to so many times their own resolution
 
@@ -56,8 +60,13 @@ class AlignmentStage:
             raise DataError(f"alignment: window has shape {self.window.shape}, expected ({len(self.model)},)")
         if n_outputs % 2 or not 0 <= self.window.min() <= self.window.max() < n_outputs // 2:
             raise DataError(f"alignment: windows must lie in 0..{n_outputs // 2 - 1}, with two sums for each")
-        if not (np.isfinite(self.object_px) and self.object_px > 0):
-            raise DataError(f"alignment: object_px must be a finite number above 0, got {self.object_px}")
+        if not 0.01 <= self.object_px <= MAX_OBJECT_PX:
+            raise DataError(
+                f"alignment: object_px must be a finite number above 0, in 0.01..{MAX_OBJECT_PX}, "
+                f"got {self.object_px}"
+            )
+        if not self.model.largest <= MAX_OFFSET:
+            raise DataError(f"alignment: an offset of more than {MAX_OFFSET} sizes of the object")
 
     @cached_property
     def _tables(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from ....features.errors import DataError
 from ..detections import Detections, join_detections, make_detections
 from .alignment import AlignmentStage
 from .poses import ANGLES, LOG_SIZE, AnglePrior, project
-from .shape import RigidShape
+from .shape import LARGEST, SMALLEST, RigidShape
 
 BOX_MARGIN = 0.25
 """An object's box is that of its keypoints, wider by this part of its size on all sides."""
@@ -192,8 +192,8 @@ class ObjectModel:
                 raise DataError(
                     f"object model: {name} must be finite numbers of shape {shape}, got {array.shape}"
                 )
-        if not (self.spread > 0).all():
-            raise DataError("object model: spread must be above 0")
+        if not ((self.spread >= SMALLEST) & (self.spread <= LARGEST)).all():
+            raise DataError(f"object model: spread must be above 0, in {SMALLEST:g}..{LARGEST:g}")
         if len(set(self.anchors)) != len(self.anchors) or not set(self.anchors) <= set(range(n)):
             raise DataError(
                 f"object model: anchors must be different keypoints 0..{n - 1}, got {self.anchors}"

@@ -33,6 +33,9 @@ _LEAST_ANGLE = 0.1  # radians
 _SPREAD = 0.07  # in parts of the points' root mean square distance from their middle
 _PRIOR = AnglePrior(np.zeros(3), np.eye(3) * 0.6**2)
 
+SMALLEST, LARGEST = 1e-6, 1e3
+"""Of the numbers that describe a shape: a fit to its points must be possible."""
+
 
 @dataclass(frozen=True, eq=False)
 class RigidShape:
@@ -66,10 +69,17 @@ class RigidShape:
                 raise DataError(f"shape: {name} must be finite numbers of shape {shape}, got {array.shape}")
         if n < FEWEST_KEYPOINTS:
             raise DataError(f"shape: a rigid shape needs {FEWEST_KEYPOINTS} keypoints, got {n}")
-        if not (self.spread > 0).all():
-            raise DataError("shape: spread must be above 0")
+        if not ((self.spread >= SMALLEST) & (self.spread <= LARGEST)).all():
+            raise DataError(f"shape: spread must be above 0, in {SMALLEST:g}..{LARGEST:g}")
+        if np.abs(self.points).max() > LARGEST or np.abs(self.prior.mean).max() > LARGEST:
+            raise DataError(f"shape: a point or a mean rotation beyond {LARGEST:g}")
         covariance = self.prior.covariance
-        if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance).min() <= 0:
+        if not np.allclose(covariance, covariance.T) or np.abs(covariance).max() > LARGEST:
+            raise DataError(
+                f"shape: the covariance of rotations is not symmetric and positive, below {LARGEST:g}"
+            )
+        # A smaller one could not be inverted, or would make the fit of a pose singular.
+        if np.linalg.eigvalsh(covariance).min() < SMALLEST**2:
             raise DataError("shape: the covariance of rotations is not symmetric and positive")
 
 

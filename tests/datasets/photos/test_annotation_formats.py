@@ -406,6 +406,112 @@ def test_a_bad_part_is_reported_and_the_rest_is_read(folder, form, old, new, pro
     assert "b.jpg" in photos.photos[-1].name
 
 
+HUGE = "1" + 400 * "0"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('"image_id": 0', '"image_id": {}', "annotation 1: image_id"),
+        ('"image_id": 0', '"image_id": null', "annotation 1: image_id"),
+        ("[10.5, 12, 2, 14, 30.25, 2]", '{"a": 1}', "annotation 1: keypoints"),
+        ("[10.5, 12, 2, 14, 30.25, 2]", "[10.5, 12, 2, 14]", "4 numbers for keypoints"),
+        ("10.5, 12, 2", "Infinity, 12, 2", "annotation 1: keypoints.0"),
+        ("10.5, 12, 2", f"{HUGE}, 12, 2", "annotation 1: keypoints.0"),
+        ("10.5, 12, 2", "1e200, 12, 2", "annotation 1: keypoints.0"),
+        ("10.5, 12, 2", "[[[]]], 12, 2", "annotation 1: keypoints.0"),
+        ('"bbox": [5, 6', '"bbox": "wide", "x": [0', "annotation 1: bbox"),
+        ('"bbox": [5, 6', '"bbox": [null, null, 3, 4], "x": [0', "annotation 1: bbox.0"),
+        ('"annotations": [', '"annotations": [7, null, "x", ', "annotation 3: Input should be"),
+        ('"images": [', '"images": [7, {"id": []}, ', "image 2: id"),
+        ('"categories": [', '"categories": [[], ', "category 1: "),
+        ('"images": [', f'"images": [{{"id": 9, "file_name": "{300 * "n"}"}}, ', "nnn: "),
+        ('"images": [', '"images": [{"id": 9, "file_name": "a", "width": 1e99, "height": 1}, ', "width"),
+    ],
+)
+def test_members_of_the_wrong_type_are_problems(folder, old, new, problem):
+    path = write_coco(folder)
+    edit(path, old, new)
+    photos = read_annotations(path)
+    assert problem in " ".join(photos.problems)
+    assert photos.photos[-1].name == "b.jpg"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"images": [], "annotations": ' + "9" * 5000 + "}",
+        '{"images": 3, "annotations": []}',
+        '{"images": [], "annotations": [], "categories": 5}',
+        "null",
+        '"',
+    ],
+)
+def test_a_file_that_is_no_coco_is_one_line(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(DataError, match=r"a\.json: not"):
+        read_annotations(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("UPDATE FaceImages SET width = 'wide'", "'wide' where a number of pixels is expected"),
+        ("UPDATE FaceImages SET height = 9e999", "'inf' where a number of pixels"),
+        ("UPDATE FaceRect SET w = x'ff'", "where a number of pixels"),
+        ("UPDATE FeatureCoords SET x = 1e200", "'1e+200' where a number of pixels"),
+        ("INSERT INTO FeatureCoords VALUES (101, 'chin', 1, 1)", "feature_id is 'chin'"),
+    ],
+)
+def test_values_of_another_type_in_aflw_are_problems(folder, statement, problem):
+    path = write_aflw(folder)
+    database = sqlite3.connect(path)
+    database.execute(statement)
+    database.commit()
+    database.close()
+    try:
+        problems = " ".join(read_annotations(path).problems)
+    except DataError as error:
+        problems = str(error)
+    assert problem in problems
+
+
+def test_text_of_aflw_that_is_no_utf8_is_a_photo_that_is_not_there(folder):
+    path = write_aflw(folder)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE FaceImages SET filepath = CAST(x'ff41' AS TEXT) WHERE filepath = 'a.jpg'")
+    database.commit()
+    database.close()
+    assert "no such photo" in " ".join(read_annotations(path).problems)
+
+
+def test_views_that_compute_for_ever_are_refused(tmp_path):
+    path = tmp_path / "a.sqlite"
+    database = sqlite3.connect(path)
+    database.execute(
+        "CREATE VIEW Objects AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT i AS face_id, i AS file_id FROM n"
+    )
+    database.commit()
+    database.close()
+    with pytest.raises(DataError, match="it needs the tables Objects, FaceImages"):
+        read_annotations(path)
+
+
+def test_joins_without_end_are_stopped(folder, monkeypatch):
+    path = write_aflw(folder)
+    database = sqlite3.connect(path)
+    database.executemany(
+        "INSERT INTO Objects (face_id, file_id) VALUES (?, 1)", [(i,) for i in range(5000, 30000)]
+    )
+    database.commit()
+    database.close()
+    monkeypatch.setenv("ANNEALED_INPUT_WORK", "1000")
+    with pytest.raises(DataError, match="more than 1000 steps to read; ANNEALED_INPUT_WORK=2G"):
+        read_annotations(path)
+
+
 def test_bad_aflw_rows(folder):
     path = write_aflw(folder)
     database = sqlite3.connect(path)

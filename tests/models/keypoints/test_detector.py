@@ -8,6 +8,7 @@ from safetensors.numpy import load_file, save_file
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.pool import cut_windows
 from annealed.features.pyramid import gaussian_pyramid
+from annealed.models.keypoints import scan
 from annealed.models.keypoints.detector import KeypointDetector, PyramidConfig
 from annealed.models.keypoints.nms import Suppression
 from annealed.models.model_files import load_model, read_model_file
@@ -81,6 +82,23 @@ def test_detect_photo_of_exactly_one_window(detector):
     detector.detect(np.zeros((24, 24, 3), dtype=np.uint8))
 
 
+def test_levels_beyond_the_budget_are_refused_before_they_are_made(detector, monkeypatch):
+    greedy = replace(detector, pyramid=PyramidConfig(64, 8.0))
+    with pytest.raises(
+        DataError, match=r"2000 x 1000 pixels has 6e\+09 on the levels .*ANNEALED_SCAN_PIXELS"
+    ):
+        greedy.detect(np.zeros((1000, 2000, 3), dtype=np.uint8))
+    monkeypatch.setenv("ANNEALED_SCAN_PIXELS", "1000")
+    with pytest.raises(DataError, match=r"more than 1e\+03"):
+        detector.detect(np.zeros((40, 40, 3), dtype=np.uint8))
+
+
+def test_windows_beyond_the_budget_are_refused(detector, monkeypatch, photo):
+    monkeypatch.setattr(scan, "MAX_WINDOWS", 10)
+    with pytest.raises(DataError, match="more than 10 windows of the photo are found; raise the threshold"):
+        detector.detect(photo, threshold=-1e6)
+
+
 @pytest.mark.parametrize(
     "image", [np.zeros((30, 30), np.uint8), np.zeros((30, 30, 3)), np.zeros((0, 30, 3), np.uint8)]
 )
@@ -143,6 +161,8 @@ HOSTILE = [
     (say(window_px=32), "window_px is 32"),
     (say(object_px="big"), "broken metadata"),
     (say(object_px=-1), "object_px must be"),
+    (say(object_px=10**400), "broken metadata"),
+    (say(octaves=float("inf")), "octaves must be"),
     (say(pyramid={"scales_per_octave": 4}), "pyramid must hold"),
     (say(pyramid={"scales_per_octave": 10**9, "max_scale": 1.0}), "scales_per_octave must be"),
     (say(suppression=None), "suppression must hold"),

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from annealed.features.errors import ParameterError
+from annealed.features.errors import DataError, ParameterError
+from annealed.models.keypoints import nms
 from annealed.models.keypoints.nms import Suppression, suppress
 
 PEAKS_ONLY = Suppression(refine_radius=0.0)
@@ -76,3 +77,13 @@ def test_refine_leaves_a_lonely_window_where_it_is():
 def test_suppression_refuses_what_is_no_distance(name):
     with pytest.raises(ParameterError, match=f"{name} must be a finite number of at least 0"):
         Suppression(**{name: -1.0})
+
+
+def test_more_windows_than_can_be_joined_are_refused(monkeypatch):
+    monkeypatch.setattr(nms, "MAX_COMPARISONS", 9_000)
+    x = np.arange(100.0)
+    same = np.ones(100)
+    apart = Suppression(radius=0.0)
+    with pytest.raises(DataError, match=r"too many of 100 windows .* raise the threshold"):
+        suppress(x, x, same, same, 24, apart)
+    assert len(suppress(x[:90], x[:90], same[:90], same[:90], 24, apart)[0]) == 90
