@@ -2,7 +2,21 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError, ParameterError
-from annealed.models.losses import HuberHinge, Logistic, Lorenz, PairwiseLogistic, SquaredError
+from annealed.models.annealing import anneal
+from annealed.models.designs import DenseDesign
+from annealed.models.loss_kernels import _digest
+from annealed.models.losses import (
+    LOSSES,
+    HuberError,
+    HuberHinge,
+    Logistic,
+    Lorenz,
+    PairwiseLogistic,
+    PointwiseLoss,
+    SquaredError,
+    find_loss,
+)
+from annealed.models.schedules import InverseSchedule
 
 N_ROWS = 9
 
@@ -28,8 +42,29 @@ def naive_lorenz(y, f):
     return 0.0 if y * f > 1 else np.log(1 + (y * f - 1) ** 2)
 
 
+def naive_huber_error(y, f, h=1.0):
+    gap = abs(y - f)
+    return gap**2 if gap <= h else 2 * h * gap - h**2
+
+
+class SquaredHinge(PointwiseLoss):
+    """A loss that the package does not have."""
+
+    curvature = 2.0
+
+    @staticmethod
+    def sample_value(y, f):
+        return max(1 - y * f, 0.0) ** 2
+
+    @staticmethod
+    def sample_slope(y, f):
+        return -2 * y * max(1 - y * f, 0.0)
+
+
 POINTWISE = {
     "squared": (SquaredError, naive_squared),
+    "huber error": (HuberError, naive_huber_error),
+    "squared hinge, new here": (SquaredHinge, lambda y, f: max(1 - y * f, 0.0) ** 2),
     "logistic": (Logistic, naive_logistic),
     "huber": (HuberHinge, naive_huber),
     "lorenz": (Lorenz, naive_lorenz),
@@ -38,7 +73,7 @@ POINTWISE = {
 
 def make_pointwise(name, rng, n_outputs=2):
     """A loss with random targets and weights, of which one is zero."""
-    if name == "squared":
+    if name in ("squared", "huber error"):
         target = rng.standard_normal((n_outputs, N_ROWS))
     else:
         target = rng.choice([-1.0, 1.0], (n_outputs, N_ROWS))
@@ -325,3 +360,55 @@ def test_the_ranking_loss_of_some_rows_has_their_pairs(rng):
         slopes[:, rows] = part.derivative(response[:, rows], 0, n) * part.n_terms(0, n)
     assert total / 7 == pytest.approx(loss.value(response, 0, N_ROWS), 1e-12)
     np.testing.assert_allclose(slopes / 7, loss.derivative(response, 0, N_ROWS), rtol=1e-12)
+
+
+def test_a_new_loss_needs_no_change_elsewhere(rng):
+    columns = rng.standard_normal((30, 200))
+    y = np.sign(3 * columns[4] - 2 * columns[17] + 2 * rng.standard_normal(200))
+    result = anneal(DenseDesign(columns), SquaredHinge(y), None, InverseSchedule(k=2, n_iter=3000), tol=1e-9)
+    assert result.kept.tolist() == [4, 17]
+    response = result.beta[0, :, 0] @ columns[result.kept] + result.intercept
+    slope = -2 * y * np.maximum(1 - y * response, 0) / 200
+    np.testing.assert_allclose(columns[result.kept] @ slope, 0, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+def test_parts_of_a_batch_add_up(rng, name):
+    loss, _, _ = make_pointwise(name, rng)
+    response = rng.standard_normal((2, 7))
+    parts = [(2, 5), (5, 6), (6, 9)]
+    total = sum(loss.value(response[:, a - 2 : b - 2], a, b, 7) for a, b in parts)
+    assert total == pytest.approx(loss.value(response, 2, 9))
+    derivatives = [
+        loss.derivative(np.ascontiguousarray(response[:, a - 2 : b - 2]), a, b, 7) for a, b in parts
+    ]
+    np.testing.assert_array_equal(np.concatenate(derivatives, axis=1), loss.derivative(response, 2, 9))
+
+
+def test_huber_error_starts_from_the_weighted_median():
+    loss = HuberError([[0.0, 9.0, 1.0, 5.0, 2.0]], [1, 1, 1, 1, 3])
+    assert loss.initial_intercept().tolist() == [2.0]
+
+
+def test_losses_are_found_by_name_or_given():
+    assert find_loss("lorenz") is Lorenz
+    assert find_loss(SquaredHinge) is SquaredHinge
+    assert set(LOSSES) == {"squared", "huber_error", "logistic", "huber", "lorenz"}
+    with pytest.raises(ParameterError, match="loss must be one of squared, huber_error or a class"):
+        find_loss("lorenz", ("squared", "huber_error"))
+    with pytest.raises(ParameterError, match="loss must be one of"):
+        find_loss(None)
+
+
+def test_compiled_code_is_known_by_what_it_does():
+    """A loss that was edited must not get the machine code of the one before from the disk."""
+
+    def made(text):
+        scope = {}
+        exec(f"import numpy as np\nscale = 2.0\ndef helper(x): return {text}\n", scope)
+        exec("def value(y, f): return scale * helper(y - f)", scope)
+        return _digest(scope["value"])
+
+    assert made("x * x") == made("x * x")
+    assert made("x * x") != made("x + x")
+    assert made("x * 2.0") != made("x * 3.0")

@@ -1,9 +1,14 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
+from annealed.models.annealing import anneal
 from annealed.models.designs import BlockDesign, DenseDesign, column_moments
 from annealed.models.designs.streamed import StreamedBlock
+from annealed.models.losses import Logistic, PairwiseLogistic
+from annealed.models.schedules import InverseSchedule
 
 
 class Reader:
@@ -118,3 +123,56 @@ def test_blocks_that_are_not_finite_are_refused(reader, bad):
         block.gradient(np.ones((1, 50)))
     with pytest.raises(DataError, match="the block of rows 20 to 40 has values that are not finite"):
         column_moments(reader, 50, 8, block_rows=20)
+
+
+def test_a_step_reads_every_block_once(reader, rng):
+    design = BlockDesign(reader, 50, 8, block_rows=20, memory_budget=0)
+    point = rng.standard_normal((1, 8, 1)), np.zeros(1)
+    design.value_and_gradient(Logistic(rng.choice([-1.0, 1.0], 50)), *point, 0, 50)
+    assert [(start, stop) for start, stop, _ in reader.asked] == [(0, 20), (20, 40), (40, 50)]
+
+
+def test_a_loss_over_pairs_sees_all_rows(reader, rng):
+    loss = PairwiseLogistic([[0, 49], [30, 10]], [1.0, 0.0], 50)
+    streamed = BlockDesign(reader, 50, 8, dtype=np.float64, block_rows=20, memory_budget=0)
+    whole = DenseDesign(np.ascontiguousarray(reader.X.T))
+    point = rng.standard_normal((1, 8, 1)), np.zeros(1)
+    found, expected = (design.value_and_gradient(loss, *point, 0, 50) for design in (streamed, whole))
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_of_any_type_and_layout(rng, dtype, order):
+    X = np.asarray(100 * rng.standard_normal((50, 8)), dtype=dtype, order=order)
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    design = BlockDesign(
+        lambda start, stop, columns: X[start:stop, columns], 50, 8, center=center, scale=scale, block_rows=7
+    )
+    standard = (X - center) / scale
+    beta, residual = rng.standard_normal((2, 8, 1)), rng.standard_normal((2, 50))
+    block = design.block(0, 50)
+    response = beta[:, :, 0] @ standard.T + np.array([[1.0], [2.0]])
+    np.testing.assert_allclose(block.response(beta, np.array([1.0, 2.0])), response, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(block.gradient(residual)[:, :, 0], residual @ standard, rtol=1e-6, atol=1e-6)
+
+
+def test_memory_stays_within_the_budget():
+    """A table of 64 MB, anew for every block, in 8 MB."""
+    n_rows, n_features, budget = 8000, 2000, 8 << 20
+
+    def read(start, stop, columns):
+        numbers = np.arange(start, stop, dtype=np.float32)[:, None] * 31 + columns.astype(np.float32) * 17
+        return np.sin(numbers, out=numbers)
+
+    y = np.sign(np.sin(np.arange(n_rows)))
+    for compiled in (False, True):
+        design = BlockDesign(read, n_rows, n_features, memory_budget=budget)
+        if compiled:
+            tracemalloc.start()
+        anneal(design, Logistic(y), None, InverseSchedule(k=200, n_iter=10), batch_size=None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert design.resident is not None
+    assert peak <= budget
