@@ -11,6 +11,7 @@ from hashlib import sha256
 from types import CodeType, FunctionType
 
 from numba import njit, types
+from numba.core.imputils import lower_constant
 from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
 
@@ -29,6 +30,11 @@ class ScalarPair:
         self.value, self.slope = njit(value), njit(slope)
         self.type = PairType(f"{name}, {_digest(value, slope)}")
         self.type.pair = self
+
+    def __reduce__(self):
+        return PairType, (
+            self.type.pair_name,
+        )  # as a constant of a kernel, numba's cache knows it by its type
 
 
 class PairType(types.Type):
@@ -50,6 +56,11 @@ def _typeof(pair, _context):
 
 
 register_model(PairType)(models.OpaqueModel)
+
+
+@lower_constant(PairType)
+def _constant(context, _builder, _type, _pair):
+    return context.get_dummy_value()
 
 
 @unbox(PairType)

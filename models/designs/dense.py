@@ -1,5 +1,7 @@
 """Linear responses on a dense matrix, kept feature by feature."""
 
+from functools import cache
+
 import numpy as np
 from numba import njit
 
@@ -61,8 +63,7 @@ class DenseDesign(ResidentDesign):
             return super().descend(loss, penalty, batches, iterate, step, guard)
         assert isinstance(loss, PointwiseLoss)
         starts = [start for start, _ in batches[iterate.n_steps :]]
-        value, relative_move = _descend(
-            loss.pair,
+        value, relative_move = _descent_of(loss.pair)(
             (self.columns.values, self.columns.kept),
             (loss.parameters, loss.target, loss.weight),
             np.array([*starts, batches[-1][1]]),
@@ -121,6 +122,17 @@ def dense_gradient(columns, kept, residual, start, first_feature, last_feature, 
         column = columns[kept[j]][start : start + n]
         for o in range(out.shape[0]):
             out[o, j, 0] = _dot(column, residual[o])
+
+
+@cache
+def _descent_of(pair):
+    """Return `_descend` for a loss: entering a kernel takes longer where the pair is an argument."""
+
+    @njit(cache=True, nogil=True)
+    def descend(data, of_loss, bounds, state, good, rule):
+        return _descend(pair, data, of_loss, bounds, state, good, rule)
+
+    return descend
 
 
 @njit(cache=True, nogil=True)

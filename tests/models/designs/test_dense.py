@@ -68,8 +68,8 @@ def test_compiled_run_is_the_run_step_by_step(loss, dtype, n_outputs, options):
 
 def test_only_what_the_kernel_knows_is_compiled(rng, monkeypatch):
     calls = []
-    kernel = dense._descend
-    monkeypatch.setattr(dense, "_descend", lambda *arguments: calls.append(1) or kernel(*arguments))
+    kernel_of = dense._descent_of
+    monkeypatch.setattr(dense, "_descent_of", lambda pair: calls.append(pair) or kernel_of(pair))
 
     class Doubled(Logistic):
         def value(self, *arguments):
