@@ -32,9 +32,8 @@ class ScalarPair:
         self.type.pair = self
 
     def __reduce__(self):
-        return PairType, (
-            self.type.pair_name,
-        )  # as a constant of a kernel, numba's cache knows it by its type
+        # As a constant of a kernel, what numba's cache knows it by.
+        return PairType, (self.type.pair_name,)
 
 
 class PairType(types.Type):
