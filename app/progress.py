@@ -15,6 +15,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from .status import one_line
 from .wording import count, duration
 
 LINE_EVERY_S = 15.0
@@ -129,8 +130,6 @@ class Timeline:
         """Say how long it has taken, and will take."""
         left = self.left
         return f"{duration(self.gone)} gone" + ("" if left is None else f", about {duration(left)} left")
-
-from .status import one_line
 
 
 class Bars:
