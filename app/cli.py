@@ -18,6 +18,7 @@ from .commands import (
     info,
     rank_segmentations,
     select_features,
+    suggest_frames,
     train_detector,
     train_ranker,
 )
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "train-detector": train_detector.command,
     "detect-keypoints": detect_keypoints.command,
     "evaluate-detector": evaluate_detector.command,
+    "suggest-frames": suggest_frames.command,
     "select-features": select_features.command,
     "compare-selectors": compare_selectors.command,
     "rank-segmentations": rank_segmentations.command,
