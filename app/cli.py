@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .commands import (
+    check_annotations,
     compare_selectors,
     convert,
     demo,
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "rank-segmentations": rank_segmentations.command,
     "train-ranker": train_ranker.command,
     "evaluate-ranker": evaluate_ranker.command,
+    "check-annotations": check_annotations.command,
     "convert": convert.command,
     "info": info.command,
 }
