@@ -10,15 +10,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..additive import Model
 from ..losses import LABEL_LOSSES, find_loss
+from ..penalties import Penalty
+from ..responses import Linear
 from ..targets import encode_classes, signs
+from .adaptive import STRONG_SIGNALS, adapt
 from .base import BaseFSA, LossFactory
 from .calibration import LOG_ODDS, fit_ramp, probabilities
 from .callbacks import followed
-
-# A Lorenz model with at most this training error meets few wrong labels, if any.
-CLEAN_ERROR = 0.04
 
 
 def _has_probabilities(estimator: "FSAClassifier") -> bool:
@@ -38,12 +37,13 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     ----------
     k : int
         Features (or groups of them, if `feature_groups` is given) to select.
-    loss : {"lorenz", "logistic", "huber", "auto"} or callable
+    loss : {"auto", "lorenz", "logistic", "huber"} or callable
         Equations (8), (6) and (7), or (targets, sample_weight) -> loss, such as a class of
         `annealed.models.losses`; it meets targets of -1 and +1. The Lorenz loss is the least disturbed by
-        wrong labels (Table 3). "auto" trains with it, too; if that model errs on some of the training
-        samples, but on few (4 %), labels are mostly right: then a logistic one is trained as well, and the
-        one with fewer training errors stays.
+        wrong labels (Table 3). "auto" takes it where the training samples show strong signals, and the
+        logistic loss where signals are weak or classes lie apart, with all rows in a batch and a ridge that
+        fades, unless `batch_size` and `penalty` say otherwise (see `adaptive.py`); piecewise responses are
+        trained with the Lorenz loss.
     response : {"linear", "piecewise"}, Linear or Piecewise
         Whether a feature contributes linearly or by a piecewise linear function (section 2.5.1).
     n_bins : int
@@ -114,7 +114,7 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     array([ 4, 17])
     """
 
-    loss: str | LossFactory = "lorenz"
+    loss: str | LossFactory = "auto"
     class_weight: Any = None
     random_state: Any = 0
 
@@ -154,21 +154,26 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         prepared = self._prepare(X, weight, shuffle=True)
         targets, weights = signs(code, len(self.classes_)), weight[prepared.order]
 
-        def train(loss):
-            return self._anneal(prepared, find_loss(loss)(targets[:, prepared.order], weights), ks)
-
-        loss = "lorenz" if self.loss == "auto" else self.loss
-        fitted = train(loss)
-        if self.loss == "auto":
-            error = _training_error(fitted[0][0], X, code, weight)
-            if 0 < error <= CLEAN_ERROR:
-                other = train("logistic")
-                if _training_error(other[0][0], X, code, weight) < error:
-                    loss, fitted = "logistic", other
+        loss, self._adapted = self.loss, None
+        if loss == "auto":
+            linear = isinstance(self._resolve_response(), Linear)
+            self._adapted = adapt(X, targets) if linear else STRONG_SIGNALS
+            loss = self._adapted.loss
+        fitted = self._anneal(prepared, find_loss(loss)(targets[:, prepared.order], weights), ks)
         self.loss_ = loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss))
         if self.loss_ == "logistic":
             return [(model, result, LOG_ODDS) for model, result in fitted]
         return [(model, result, fit_ramp(model.respond(X).T, targets, weight)) for model, result in fitted]
+
+    def _resolve_batch_size(self, n_samples: int) -> int | None:
+        if self.batch_size == "auto" and self._adapted is not None and self._adapted.all_rows:
+            return None
+        return super()._resolve_batch_size(n_samples)
+
+    def _resolve_penalty(self) -> Penalty | None:
+        if isinstance(self.penalty, str) and self._adapted is not None and self._adapted.penalty is not None:
+            return self._adapted.penalty
+        return super()._resolve_penalty()
 
     def _set_fitted(self, model, result, ramp=None) -> None:
         super()._set_fitted(model, result)
@@ -205,8 +210,3 @@ def _classify(response: np.ndarray) -> np.ndarray:
     if response.shape[1] == 1:
         return (response[:, 0] > 0).astype(np.int64)
     return response.argmax(axis=1)
-
-
-def _training_error(model: Model, X, code: np.ndarray, weight: np.ndarray) -> float:
-    """Return the share of the weight that is misclassified."""
-    return float(weight[_classify(model.respond(X)) != code].sum() / weight.sum())

@@ -1,16 +1,20 @@
 """Regression by annealed feature selection."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..columns import varying_columns
 from ..losses import VALUE_LOSSES, find_loss
+from ..responses import Linear
 from ..targets import are_labels
 from .base import BaseFSA, LossFactory
 from .callbacks import followed
+from .swapping import can_swap, swapped
 
 
 @dataclass(eq=False, repr=False)
@@ -29,6 +33,10 @@ random_state, callback
         The squared error, equation (4), or one that grows linearly far from the target, which a few wrong
         targets disturb less. Else (targets, sample_weight) -> loss, such as a class of
         `annealed.models.losses`; it meets targets of mean zero and unit variance.
+    max_swaps : int
+        After the annealing of a linear model by the squared error, the best exchange of a selected feature
+        for another is made, exactly, as long as the error on the training samples falls, at most so many
+        times; 0 makes none. Not with `feature_groups`, nor with another penalty than a ridge.
     mu : float
         As for `FSAClassifier`, but 100 by default: without the noise of small batches a schedule that is
         slower at first detects more (Table 4, N = 300: all 30 variables in 93 % of the runs, not in 73 %).
@@ -56,11 +64,13 @@ random_state, callback
     loss: str | LossFactory = "squared"
     mu: float = 100
     batch_size: int | str | None = None
+    max_swaps: int = 100
     random_state: Any = 0
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseFSA._parameter_constraints,
         "loss": [StrOptions(set(VALUE_LOSSES)), callable],
+        "max_swaps": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -96,9 +106,26 @@ random_state, callback
         standard = (targets - mean[:, None]) / scale[:, None]
         prepared = self._prepare(X, weight, shuffle=True)
         make_loss = find_loss(self.loss)
-        fitted = self._anneal(prepared, make_loss(standard[:, prepared.order], weight[prepared.order]), ks)
+        rows = standard[:, prepared.order], weight[prepared.order]
+        fitted = self._swap(X, prepared, rows, self._anneal(prepared, make_loss(*rows), ks))
         self._one_target = y.ndim == 1
         return [(model.rescaled(scale, mean), result) for model, result in fitted]
+
+    def _swap(self, X, prepared, rows, fitted):
+        """Exchange features of the models where that is possible."""
+        penalty = self._resolve_penalty()
+        linear = isinstance(self._resolve_response(), Linear)
+        possible = linear and self.loss == "squared" and self.feature_groups is None and can_swap(penalty)
+        if not possible or self.max_swaps == 0:
+            return fitted
+        options = {
+            "varying": varying_columns(X),
+            "penalty": penalty,
+            "max_swaps": self.max_swaps,
+            "always_keep": self.always_keep,
+        }
+        results = [swapped(result, prepared, *rows, **options) for _, result in fitted]
+        return [(prepared.to_model(result), result) for result in results]
 
     def _set_fitted(self, model, result) -> None:
         super()._set_fitted(model, result)

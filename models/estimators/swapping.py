@@ -1,0 +1,100 @@
+"""Swaps after the annealing of a linear least-squares model (see `swaps.py`)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..annealing import AnnealingResult
+from ..designs import Design
+from ..penalties import Penalty, Ridge
+from ..responses import Prepared
+from ..swaps import Products, swap
+
+
+def can_swap(penalty: Penalty | None) -> bool:
+    """Whether the best exchange is known exactly with this penalty: none, or a ridge."""
+    return penalty is None or isinstance(penalty, Ridge)
+
+
+def swapped(
+    result: AnnealingResult,
+    prepared: Prepared,
+    targets: np.ndarray,
+    weight: np.ndarray,
+    *,
+    varying: np.ndarray,
+    penalty: Penalty | None,
+    max_swaps: int,
+    always_keep: np.ndarray | None,
+) -> AnnealingResult:
+    """Return a run's result after exchanging selected features for others while the squared error falls.
+
+    Parameters
+    ----------
+    result : AnnealingResult
+        Of linear responses.
+    prepared : Prepared
+        Its columns have unit variance.
+    targets : ndarray of shape (n_outputs, n_rows), float64
+        Of weighted mean zero; rows in the design's order, like `weight`.
+    weight : ndarray of shape (n_rows,), positive
+    varying : ndarray of int
+        The features that are not constant.
+    penalty : Ridge or None
+    max_swaps : int
+    always_keep : ndarray of int, optional
+        Features that must stay.
+    """
+    design = prepared.new_design()
+    part = weight / weight.sum()
+    means = _sums(design, part[None])[0]
+    squares = np.zeros(design.n_features)
+    squares[varying] = 1.0
+
+    def with_column(j: int) -> np.ndarray:
+        # Sparse columns are not centred; against a centred one it makes no difference.
+        return _sums(design, (part * (_column(prepared, j) - means[j]))[None])[0]
+
+    products = Products(_sums(design, targets * part), with_column, squares, float(np.sum(part * targets**2)))
+    found = swap(
+        products,
+        result.kept,
+        max_swaps=max_swaps,
+        ridge=penalty.strength if isinstance(penalty, Ridge) else 0.0,
+        fixed=None if always_keep is None else np.isin(result.kept, always_keep),
+    )
+    if not found.left:
+        return result
+    beta, intercept = found.coef[:, :, None], -found.coef @ means[found.kept]
+    design.keep(found.kept)
+    return replace(
+        result,
+        model=design.to_model(found.kept, beta, intercept),
+        kept=found.kept,
+        beta=beta,
+        intercept=intercept,
+        ranking=_ranking(result.ranking, found.kept, found.left),
+    )
+
+
+def _sums(design: Design, residual: np.ndarray) -> np.ndarray:
+    """Sum of each column times each residual over all rows, (n_outputs, n_features)."""
+    return design.block(0, design.n_rows).gradient(residual)[:, :, 0]
+
+
+def _column(prepared: Prepared, j: int) -> np.ndarray:
+    """One column of the design, (n_rows,) float64."""
+    alone = prepared.new_design()
+    alone.keep(np.array([j]))
+    return alone.block(0, alone.n_rows).response(np.ones((1, 1, 1)), np.zeros(1))[0]
+
+
+def _ranking(before: np.ndarray, kept: np.ndarray, left: list[int]) -> np.ndarray:
+    """Return 1 for the features kept, then those swapped out, the last first, then the others as before."""
+    place = before.astype(np.int64) + len(left)
+    place[left] = np.arange(len(left), 0, -1)
+    place[kept] = 0
+    rest = np.flatnonzero(place > 0)
+    ranking = np.ones(len(before), dtype=np.int64)
+    ranking[rest[np.argsort(place[rest], kind="stable")]] = 2 + np.arange(len(rest))
+    return ranking
