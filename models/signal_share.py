@@ -18,15 +18,19 @@ American Journal of Human Genetics 88(1), 2011. doi:10.1016/j.ajhg.2010.11.011
 import numpy as np
 from scipy import sparse
 
+from .columns import ROUNDING
+
 MAX_ROWS = 256
 MAX_COLUMNS = 2048
+MAX_COMPARED_ROWS = 10_000  # of more, repeated ones are not looked for
 SHARES = np.linspace(0.01, 0.99, 99)
 
 
-def signal_share(X, targets: np.ndarray, rng: np.random.Generator) -> float:
+def signal_share(X, targets: np.ndarray, rng: np.random.Generator) -> tuple[float, int]:
     """Estimate the share of the targets' variance that is a linear function of the columns.
 
-    At most 256 rows and 2048 columns are looked at, drawn at random.
+    At most 256 rows and 2048 columns are looked at, drawn at random. A sample that is there several times
+    counts once, like one with a weight.
 
     Parameters
     ----------
@@ -36,20 +40,38 @@ def signal_share(X, targets: np.ndarray, rng: np.random.Generator) -> float:
 
     Returns
     -------
-    float
+    share : float
         From 0.01 to 0.99, the mean over the targets. Targets that are constant among the rows looked at
         do not count; without any other, 0.01.
+    n_distinct : int
+        Number of different samples; of more than 10,000, all are taken to be different.
     """
-    rows = _some(X.shape[0], MAX_ROWS, rng)
-    columns = _some(X.shape[1], MAX_COLUMNS, rng)
-    part = X[rows][:, columns]
+    different = _different_rows(X, targets)
+    rows = different[_some(len(different), MAX_ROWS, rng)]
+    part = X[rows][:, _some(X.shape[1], MAX_COLUMNS, rng)]
     standard = _standardised(part.toarray() if sparse.issparse(part) else part)
     targets = _standardised(targets[:, rows].T)
     if standard.shape[1] == 0 or targets.shape[1] == 0:
-        return float(SHARES[0])
+        return float(SHARES[0]), len(different)
     values, vectors = np.linalg.eigh(standard @ standard.T / standard.shape[1])
     power = (vectors.T @ targets) ** 2
-    return float(np.mean(SHARES[np.argmax(_likelihoods(np.maximum(values, 0.0), power), axis=0)]))
+    best = np.argmax(_likelihoods(np.maximum(values, 0.0), power), axis=0)
+    return float(np.mean(SHARES[best])), len(different)
+
+
+def _different_rows(X, targets: np.ndarray) -> np.ndarray:
+    """Return one row number for each different sample, in an order that repetitions do not change."""
+    if X.shape[0] > MAX_COMPARED_ROWS:
+        return np.arange(X.shape[0])
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    largest = np.maximum(high, -low).astype(np.float64)
+    largest[largest <= 0] = 1.0
+    direction = np.cos(np.arange(X.shape[1], dtype=np.float64)) / largest
+    # The same row may give another last bit at another place.
+    keys = np.round(np.stack([X @ direction, *targets]) / np.sqrt(X.shape[1]), 9)
+    return np.unique(keys, axis=1, return_index=True)[1]
 
 
 def _likelihoods(values: np.ndarray, power: np.ndarray) -> np.ndarray:
@@ -66,7 +88,9 @@ def _some(n: int, n_wanted: int, rng: np.random.Generator) -> np.ndarray:
 def _standardised(columns: np.ndarray) -> np.ndarray:
     """Centre and scale columns, without those that do not vary."""
     columns = columns.astype(np.float64)
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    columns /= np.where(largest > 0, largest, 1.0)  # squares of huge numbers would overflow
     columns -= columns.mean(axis=0)
     deviation = np.sqrt(np.mean(columns**2, axis=0))
-    varies = deviation > 1e-12 * np.abs(columns).max(axis=0, initial=0.0)
+    varies = deviation > ROUNDING
     return columns[:, varies] / deviation[varies]

@@ -53,7 +53,7 @@ def adapt(X, targets: np.ndarray) -> Adapted:
     targets : ndarray of shape (n_outputs, n_samples)
         Labels -1 and +1.
     """
-    share = signal_share(X, targets, np.random.default_rng(0))
+    share, n_distinct = signal_share(X, targets, np.random.default_rng(0))
     if STRONG <= share <= APART:
         return STRONG_SIGNALS
-    return Adapted("logistic", True, FadingRidge(NOISE_TO_SIGNAL, X.shape[0]))
+    return Adapted("logistic", True, FadingRidge(NOISE_TO_SIGNAL, n_distinct))

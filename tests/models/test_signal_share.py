@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from annealed.models.signal_share import signal_share
+from annealed.models import signal_share as module
+
+
+def signal_share(X, targets, rng):
+    return module.signal_share(X, targets, rng)[0]
 
 
 def target(rng, X, share):
@@ -54,3 +58,21 @@ def test_constant_columns_and_targets_do_not_count(rng):
     assert signal_share(widened, np.stack([y, np.ones(80)]), rng) == share
     assert signal_share(np.ones((80, 5)), y[None], rng) == 0.01
     assert signal_share(X, np.ones((1, 80)), rng) == 0.01
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_repeated_samples_count_once(rng, make):
+    X = rng.standard_normal((70, 30))
+    y = np.sign(target(rng, X, 0.5))
+    repeated = rng.permutation(np.repeat(np.arange(70), rng.integers(1, 4, 70)))
+    once = module.signal_share(make(X), y[None], np.random.default_rng(0))
+    often = module.signal_share(make(X[repeated]), y[None, repeated], np.random.default_rng(0))
+    assert often == once
+    assert once[1] == 70
+
+
+def test_huge_and_tiny_columns_are_scaled(rng):
+    X = rng.standard_normal((60, 20))
+    y = target(rng, X, 0.5)[None]
+    scale = 10.0 ** np.linspace(-300, 300, 20)
+    assert signal_share(X * scale, y, rng) == signal_share(X, y, rng)
