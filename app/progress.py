@@ -14,6 +14,7 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+
 from .status import one_line
 from .wording import count, duration
 
