@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ...datasets.photos.photo_set import Photo, PhotoSet
     from ...models.keypoints.detector import KeypointDetector
     from ...models.keypoints.evaluation import Observed, PrecisionRecall
+    from ...models.keypoints.objects.model import Objects
     from ..output.evaluation_report import Judged
 
 NEAR = 0.1  # the wider radius, in parts of the object's size: found but not well localised
@@ -40,6 +41,16 @@ def command(
         ),
     ] = None,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Judge whole objects too: OKS, PCK, errors in pixels.")
+    ] = False,
+    sigmas: Annotated[
+        str | None,
+        typer.Option(
+            help="For --whole: how far apart people put a keypoint, in parts of the root of the object's "
+            "area: a number (0.05), one a keypoint with commas, or another labelling of the same photos."
+        ),
+    ] = None,
 ) -> None:
     """Measure a detector by the criteria of section 3.3: one line a keypoint, and curves.
 
@@ -48,8 +59,13 @@ def command(
     the keypoints of objects, whose scores are log-odds; with --raw, and for a model of fewer than three
     keypoints, single detections. Recall and precision are given at even odds, or at each keypoint's
     threshold. With --out a report shows the worst misses and false alarms at that threshold.
+
+    --whole adds COCO's average precision over object keypoint similarity (OKS), and, of the best objects of
+    each photo, as many as are annotated, the share of keypoints within parts of the size (PCK) and their
+    errors in pixels.
     """
     from ...datasets.photos.annotation_formats import read_annotations
+    from ...features.errors import ParameterError
     from ...models.keypoints.evaluation import Criteria, precision_recall
     from ...models.whole_files import check_folder_place
     from ..arguments import load_detector, sized
@@ -63,13 +79,23 @@ def command(
     warn_of_problems(photos.problems)
     photos = sized(photos, scale_by)
     raw = raw or detector.object_model is None
-    used, seen, problems = _observe(detector, photos, raw, LOWEST[raw] if lowest is None else lowest)
+    whole = whole or sigmas is not None
+    if whole and raw:
+        raise ParameterError("--whole takes objects: not --raw, nor a model that finds single keypoints only")
+    used, seen, objects, problems = _observe(detector, photos, raw, LOWEST[raw] if lowest is None else lowest)
     warn_of_problems(problems)
     curves = {name: precision_recall(judged, criteria) for name, judged in seen.items()}
     near = {name: precision_recall(judged, wide) for name, judged in seen.items()}
     thresholds = {c.keypoint: c.threshold if raw else EVEN for c in detector.classifiers}
     rows = [_row(name, thresholds[name], curves[name], near[name]) for name in curves]
     print(_table(rows))
+    if whole:
+        from ..object_measures import judged_objects, object_rows, sigmas_of, similarity_line
+
+        together = judged_objects(objects, used, photos.keypoint_names)
+        spreads = sigmas_of(sigmas, together.names, photos)
+        print("\n" + _table(object_rows(together, spreads)))
+        print("\n" + similarity_line(together, spreads))
     n_skipped = len(photos.problems) + len(problems)
     work = f"{'single detections' if raw else 'keypoints of objects'} in {len(used)} photos"
     if out is not None:
@@ -86,8 +112,8 @@ def command(
 
 def _observe(
     detector: "KeypointDetector", photos: "PhotoSet", raw: bool, lowest: float
-) -> tuple[list["Photo"], dict[str, list["Observed"]], list[str]]:
-    """Photos that can be used, detections beside annotation of each keypoint that both know, problems."""
+) -> tuple[list["Photo"], dict[str, list["Observed"]], list["Objects"], list[str]]:
+    """Photos that can be used, what was found beside annotation, by keypoint and as objects; problems."""
     from ...features.errors import DataError
     from ...models.keypoints.evaluation import observed
     from ...models.keypoints.training.targets import keypoint_targets
@@ -101,11 +127,16 @@ def _observe(
         )
     seen: dict[str, list[Observed]] = {name: [] for name in names}
     used, problems = [], []
+    objects: list[Objects] = []
     with Bars() as bars:
         for i, photo in enumerate(photos):
             bars.update("detecting", i, len(photos))
             try:
-                detections = detector.detect(photo.read(), threshold=lowest, raw=raw)
+                if raw:
+                    detections = detector.detect(photo.read(), threshold=lowest, raw=True)
+                else:
+                    objects.append(detector.detect_objects(photo.read(), threshold=lowest))
+                    detections = objects[-1].detections
             except DataError as error:
                 problems.append(f"{photo.name}: {error}")
                 continue
@@ -116,7 +147,7 @@ def _observe(
         bars.update("detecting", len(photos), len(photos))
     if not used:
         raise DataError(f"none of the {len(photos)} photos could be used; the first: {problems[0]}")
-    return used, seen, problems
+    return used, seen, objects, problems
 
 
 def _row(name: str, threshold: float, curve: "PrecisionRecall", near: "PrecisionRecall") -> dict[str, str]:

@@ -177,3 +177,61 @@ def test_judges_the_keypoints_of_faces_unless_told_otherwise(annealed, object_mo
 def test_a_model_of_two_keypoints_is_judged_by_single_detections(annealed, model, photo_folder):
     result = annealed("evaluate-detector", photo_folder, "--model", model)
     assert "single detections in 5 photos" in result.stderr
+
+
+def test_whole_objects_are_judged(annealed, object_model, photo_folder):
+    result = annealed("evaluate-detector", photo_folder, "--model", object_model, "--whole")
+    assert result.exit_code == 0, result.stderr
+    _, table, line = result.stdout.strip().split("\n\n")
+    rows = {row["keypoint"]: row for row in read_table(table)}
+    photos = with_sizes(load_keypoints(photo_folder))
+    detector = load_model(object_model)
+    assert set(rows) == {*detector.keypoint_names, "all"}
+    errors = []
+    for photo in photos:
+        best = detector.detect_objects(photo.read(), threshold=-6.0)[:1]
+        columns = [photos.keypoint_index(name) for name in detector.keypoint_names]
+        if len(best):
+            errors.append(np.linalg.norm(best.points[0] - photo.points[0, columns], axis=1))
+    assert float(rows["all"]["mean px"]) == pytest.approx(np.mean(errors), abs=0.006)
+    assert float(rows["chin"]["median px"]) == pytest.approx(
+        np.median([e[list(detector.keypoint_names).index("chin")] for e in errors]), abs=0.006
+    )
+    assert float(rows["all"]["PCK 0.2"]) >= float(rows["all"]["PCK 0.05"])
+    assert re.fullmatch(r"OKS: AP [01]\.\d+, AP at .5 [01]\.\d+, at .75 .*, of 5 objects", line)
+
+
+def test_sigmas_are_fitted_to_a_second_labelling(annealed, object_model, photo_folder, tmp_path):
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / "images").symlink_to(photo_folder / "images")
+    with open(photo_folder / "keypoints.csv") as stream:
+        rows = list(csv.DictReader(stream))
+    for i, row in enumerate(rows):
+        row["x"] = float(row["x"]) + (2 if i % 2 else -2)
+    with open(again / "keypoints.csv", "w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    result = annealed("evaluate-detector", photo_folder, "--model", object_model, "--sigmas", again)
+    assert result.exit_code == 0, result.stderr
+    table = read_table(result.stdout.strip().split("\n\n")[1])
+    fitted = [float(row["sigma"]) for row in table if row["keypoint"] != "all"]
+    sizes = np.concatenate([
+        np.prod(photo.points.max(axis=1) - photo.points.min(axis=1), axis=1)
+        for photo in load_keypoints(photo_folder)
+    ])  # fmt: skip
+    np.testing.assert_allclose(fitted, np.sqrt(np.mean(4 / sizes)), atol=1e-4)
+
+
+@pytest.mark.parametrize("sigmas", ["wide", "0.1,0.2", "-1"])
+def test_bad_sigmas_are_refused(annealed, object_model, photo_folder, sigmas):
+    result = annealed("evaluate-detector", photo_folder, "--model", object_model, f"--sigmas={sigmas}")
+    assert result.exit_code == 2
+    assert "--sigmas is" in result.stderr
+
+
+def test_single_keypoints_are_no_whole_objects(annealed, model, photo_folder):
+    result = annealed("evaluate-detector", photo_folder, "--model", model, "--whole")
+    assert result.exit_code == 2
+    assert "--whole takes objects" in result.stderr
