@@ -14,10 +14,12 @@ def draw(rng, slopes, n=20_000):
 
 @pytest.mark.parametrize("slopes", [(1, 1), (0.5, 3), (4, 1)])
 @pytest.mark.parametrize("unit", [1e-6, 1, 1e6])
-def test_the_ramp_is_found(rng, slopes, unit):
+def test_the_ramp_is_found_and_not_too_steep(rng, slopes, unit):
+    """Targets of 0.97 make steep slopes less steep."""
     response, target = draw(rng, slopes)
     ramp = fit_ramp(response * unit, target, np.ones(response.shape[1]))
-    np.testing.assert_allclose(ramp[:2] * unit, slopes, rtol=0.1)
+    share = ramp[:2] * unit / slopes
+    assert ((share > 0.7) & (share < 1.1)).all()
     assert ramp[2] == 0
 
 
@@ -27,7 +29,7 @@ def test_the_ramp_is_the_most_likely_one(rng):
     weight = rng.uniform(0.5, 2, response.shape[1])
     sides = np.stack([np.minimum(response[0], 0), np.maximum(response[0], 0)], axis=1)
     twin = LogisticRegression(C=1e8, fit_intercept=False, tol=1e-10)
-    # A target of 0.995 is the one class with this weight, and the other with the rest.
+    # A target of 0.97 is the one class with this weight, and the other with the rest.
     both = np.concatenate([SURE * weight, (1 - SURE) * weight])
     twin.fit(np.tile(sides, (2, 1)), np.concatenate([target[0], -target[0]]), sample_weight=both)
     np.testing.assert_allclose(fit_ramp(response, target, weight)[:2], twin.coef_[0], rtol=2e-3)
@@ -39,7 +41,7 @@ def test_separated_classes_do_not_give_certainty(n_outputs):
     target = np.where(code == np.arange(4)[:, None], 1.0, -1.0)[:n_outputs]
     ramp = fit_ramp(target * 1.5, target, np.ones(80))
     probability = probabilities(target.T * 1.5, ramp)
-    assert 0.9 < probability.max() < 0.999
+    assert 0.9 < probability.max() < 0.98
     np.testing.assert_allclose(probability.sum(axis=1), 1)
 
 
