@@ -9,6 +9,8 @@ ROUNDING = 1e-12
 """A column whose standard deviation is at most this part of its mean is constant: the rest is rounding."""
 
 TAIL = 0.05  # part of the values on either side of a range's middle part
+SHARE = 16  # ranges are compared in parts of this size
+REACH = 5  # widths of the middle part that a range may go beyond it
 SAMPLED_ROWS = 10_000  # quantiles of more rows are taken from so many of them
 
 
@@ -53,19 +55,21 @@ def full_ranges(columns: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np
 def trimmed_ranges(columns: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each column's range without values that are far out.
 
-    The middle part of a column holds nine tenths of its values. What lies farther from it than it is wide
-    does not stretch the range: normal columns keep their whole range (fences at 4.9 standard deviations),
-    and a single huge value no longer puts all others into one bin. A column of which nine tenths are one
-    value keeps its whole range.
+    The middle part of a column holds nine tenths of its values. What lies farther from it than five times
+    its width does not stretch the range: normal columns keep their whole range (fences at 18 standard
+    deviations), and a single huge value no longer puts all others into one bin. Nearer fences cost where
+    tails matter (R2 of wq: -0.30 at one width, -0.18 at five, -0.17 without any). A column of which nine
+    tenths are one value keeps its whole range.
 
     Parameters and returns as in `full_ranges`; of more than 10,000 rows a sample says where the middle is.
     """
     low, high = full_ranges(columns, weight)
     step = -(-columns.shape[1] // SAMPLED_ROWS)
     least, most = _quantiles(columns[:, ::step], weight[::step], (TAIL, 1 - TAIL))
-    width = most / 4 - least / 4  # quarters: nothing overflows
-    fences = np.maximum(low / 4, least / 4 - width) * 4, np.minimum(high / 4, most / 4 + width) * 4
-    return np.where(width > 0, fences[0], low), np.where(width > 0, fences[1], high)
+    reach = REACH * (most / SHARE - least / SHARE)  # shares of everything: nothing overflows
+    lowest = np.maximum(low / SHARE, least / SHARE - reach) * SHARE
+    highest = np.minimum(high / SHARE, most / SHARE + reach) * SHARE
+    return np.where(reach > 0, lowest, low), np.where(reach > 0, highest, high)
 
 
 def _quantiles(columns: np.ndarray, weight: np.ndarray, shares: tuple[float, float]) -> np.ndarray:

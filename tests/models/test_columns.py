@@ -30,18 +30,18 @@ def test_full_ranges_are_least_and_greatest(rng):
 
 
 def naive_trimmed(column, weight):
-    """The definition: nine tenths of the weight, and as much again on either side."""
+    """The definition: nine tenths of the weight, and five times as much on either side."""
     order = np.argsort(column)
     shares = np.cumsum(weight[order]) / weight.sum() + 1e-12
     least, most = (column[order][shares >= part][0] for part in (0.05, 0.95))
     width = most - least
     if width == 0:
         return column.min(), column.max()
-    return max(column.min(), least - width), min(column.max(), most + width)
+    return max(column.min(), least - 5 * width), min(column.max(), most + 5 * width)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("power", [1, 3])
+@pytest.mark.parametrize("power", [1, 7])
 def test_trimmed_ranges_agree_with_naive_twin(rng, weighted, power):
     for n in (2, 3, 19, 20, 21, 40, 173):
         columns = rng.standard_normal((4, n)) ** power
@@ -65,7 +65,7 @@ def test_normal_columns_keep_their_range_and_huge_values_lose_theirs(rng):
     columns[:, 7] = 300
     low, high = trimmed_ranges(columns, weight)
     np.testing.assert_array_equal(low, columns.min(axis=1))
-    assert (high < 6).all()
+    assert (high < 25).all()
     assert (high >= np.sort(columns, axis=1)[:, -2]).all()
 
 
@@ -86,5 +86,5 @@ def test_of_many_rows_a_sample_says_where_the_middle_is(rng):
     columns = rng.standard_normal((2, 45_000))
     columns[0, 1] = -1e9
     low, high = trimmed_ranges(columns, np.ones(45_000))
-    assert -6 < low[0] < -4
+    assert -19 < low[0] < -17
     np.testing.assert_allclose(high, columns.max(axis=1))
