@@ -1,5 +1,7 @@
 """What the columns of a table are like: which never vary, and the ranges that piecewise responses span."""
 
+from warnings import warn
+
 import numpy as np
 from scipy import sparse
 
@@ -7,6 +9,15 @@ from ..features.errors import DataError
 
 ROUNDING = 1e-12
 """A column whose standard deviation is at most this part of its mean is constant: the rest is rounding."""
+
+NOISE = 4 * np.finfo(np.float64).eps
+"""Below this part of the mean a deviation is the rounding of a column that is constant."""
+
+SMALLEST = 1e-150
+"""Of the values of a column: the squares of smaller ones vanish."""
+
+LEAST_OF_SPARSE = 2e-3
+"""Least part of the mean of a sparse column, which cannot be centred, that its deviation must be."""
 
 TAIL = 0.05  # part of the values on either side of a range's middle part
 SHARE = 16  # ranges are compared in parts of this size
@@ -17,6 +28,44 @@ SAMPLED_ROWS = 10_000  # quantiles of more rows are taken from so many of them
 def is_constant(deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Return which columns are constant, from their standard deviations and means."""
     return deviation <= ROUNDING * np.abs(mean)
+
+
+def usable_scale(deviation: np.ndarray, mean: np.ndarray, *, least: float = ROUNDING) -> np.ndarray:
+    """Return what the columns are divided by: their deviations, 1 for constant ones, infinity for others.
+
+    Columns whose values cannot be squared, or vary so little beside their mean that this hides it, are left
+    out, with a warning that names them by their numbers from 0.
+
+    Parameters
+    ----------
+    deviation, mean : ndarray of shape (n_features,), float64
+    least : float
+        Least part of the mean that a deviation must be. What is only rounding is a constant column.
+    """
+    middle = np.abs(mean)
+    large = ~(np.isfinite(deviation) & np.isfinite(middle))
+    small = (middle > 0) & (np.maximum(middle, deviation) < SMALLEST)
+    flat = (deviation <= least * middle) & (deviation > NOISE * middle) & ~small
+    for left_out, reason in (
+        (large, "values too large for float64 to be squared; divide by a number"),
+        (small, "values too small for float64 to be squared; multiply by a number"),
+        (
+            flat,
+            f"the standard deviation is less than {least:g} of the mean, which hides it; subtract the mean "
+            "first" + (", or give a dense array" if least > ROUNDING else ""),
+        ),
+    ):
+        if left_out.any():
+            warn(f"{_listed(np.flatnonzero(left_out))} left out: {reason}", stacklevel=2)
+    scale = np.where(is_constant(deviation, mean), 1.0, deviation)
+    scale[large | small | flat] = np.inf
+    return scale
+
+
+def _listed(columns: np.ndarray, most: int = 5) -> str:
+    numbers = ", ".join(map(str, columns[:most].tolist()))
+    more = f" and {len(columns) - most} more" if len(columns) > most else ""
+    return f"column{'s' * (len(columns) > 1)} {numbers}{more} of X"
 
 
 def varying_columns(X) -> np.ndarray:

@@ -18,7 +18,13 @@ from ..features.errors import ParameterError
 from ..features.threads import share
 from .additive import AdditiveModel, LinearModel, Model, PiecewiseModel
 from .annealing import AnnealingResult
-from .columns import ROUNDING, full_ranges, is_constant, trimmed_ranges
+from .columns import (
+    LEAST_OF_SPARSE,
+    ROUNDING,
+    full_ranges,
+    trimmed_ranges,
+    usable_scale,
+)
 from .designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
 from .designs.design import REASSOCIATE, TASK_VISITS
 from .penalties import Penalty, SecondDifference
@@ -147,13 +153,14 @@ class Piecewise(Response):
 
 def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prepared:
     columns = np.empty((X.shape[1], X.shape[0]), dtype=X.dtype)
-    mean, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
+    mean, deviation = np.empty(X.shape[1]), np.empty(X.shape[1])
     rows, portion = np.ascontiguousarray(X), weight[order] / weight.sum()
     share(
         -(-X.shape[1] // TILE_COLUMNS),
-        lambda first, last: _standardize(rows, portion, order, first, last, columns, mean, scale),
+        lambda first, last: _standardize(rows, portion, order, first, last, columns, mean, deviation),
         least=TASK_VISITS // (TILE_COLUMNS * len(rows)),
     )
+    scale = usable_scale(deviation, mean)
 
     def to_model(result: AnnealingResult) -> LinearModel:
         return _in_units(result.model, mean, scale)
@@ -168,9 +175,8 @@ def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
         X.sum_duplicates()
     portion = weight / weight.sum()
     mean = portion @ X
-    squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
-    deviation = np.sqrt(np.maximum(0.0, portion @ squares - mean**2))
-    scale = np.where(is_constant(deviation, mean), 1.0, deviation)
+    deviation = _sparse_deviation(X, portion, mean)
+    scale = usable_scale(deviation, mean, least=LEAST_OF_SPARSE)
     scaled = X[order]
     scaled.data = (scaled.data * (1 / scale)[scaled.indices]).astype(X.dtype)
 
@@ -180,16 +186,32 @@ def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
     return Prepared(order, lambda: SparseDesign(scaled), to_model)
 
 
+def _sparse_deviation(X, portion: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Standard deviations of the columns; where they are small beside the means, from the gaps to these."""
+    values = X.data.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = sparse.csr_array((values * values, X.indices, X.indptr), shape=X.shape)
+        variance = np.maximum(0.0, portion @ squares - mean**2)
+        if (variance < 1e-6 * mean**2).any():  # the difference has lost its digits
+            weight = np.repeat(portion, np.diff(X.indptr))
+            zeros = np.maximum(0.0, 1 - np.bincount(X.indices, weight, X.shape[1]))
+            gaps = (values - mean[X.indices]) ** 2
+            exact = np.bincount(X.indices, weight * gaps, X.shape[1]) + zeros * mean**2
+            variance = np.where(variance < 1e-6 * mean**2, exact, variance)
+        return np.sqrt(variance)
+
+
 def _in_units(model: AdditiveModel, mean: np.ndarray, scale: np.ndarray) -> LinearModel:
     """Turn a model of standardised columns into one of the table."""
     assert isinstance(model, LinearModel)
     kept = model.features
+    mean = np.where(np.isfinite(scale), mean, 0.0)  # what was left out adds nothing
     return LinearModel.from_standardised(kept, model.coef, model.intercept, mean[kept], scale[kept])
 
 
 @njit(cache=True, fastmath=REASSOCIATE)
 def _standardize_column(column, portion):
-    """Centre and scale one column in place; return its mean and deviation (0 if constant)."""
+    """Centre and scale one column in place, a constant one to zero; return its mean and deviation."""
     center = 0.0
     for i in range(len(column)):
         center += portion[i] * column[i]
@@ -198,19 +220,17 @@ def _standardize_column(column, portion):
         gap = column[i] - center
         variance += portion[i] * gap * gap
     deviation = np.sqrt(variance)
-    if deviation <= ROUNDING * abs(center):
-        deviation = 0.0
-    factor = 1.0 / deviation if deviation > 0 else 0.0
+    factor = 0.0 if deviation <= ROUNDING * abs(center) else 1.0 / deviation
     for i in range(len(column)):
         column[i] = (column[i] - center) * factor
     return center, deviation
 
 
 @njit(cache=True, nogil=True)
-def _standardize(X, portion, order, first_tile, last_tile, columns, mean, scale):
+def _standardize(X, portion, order, first_tile, last_tile, columns, mean, deviation):
     """Fill some tiles of `columns` with the transposed, reordered, centred and scaled table.
 
-    `portion` holds the weights in the new order, of sum one. A constant column becomes zero, scale 1.
+    `portion` holds the weights in the new order, of sum one. A constant column becomes zero.
     """
     n, m = X.shape
     for tile in range(first_tile, last_tile):
@@ -221,5 +241,4 @@ def _standardize(X, portion, order, first_tile, last_tile, columns, mean, scale)
             for j in range(first, last):
                 columns[j, i] = row[j]
         for j in range(first, last):
-            mean[j], deviation = _standardize_column(columns[j], portion)
-            scale[j] = deviation if deviation > 0 else 1.0
+            mean[j], deviation[j] = _standardize_column(columns[j], portion)

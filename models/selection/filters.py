@@ -43,7 +43,8 @@ def mutual_information(X, y, classes, rng) -> np.ndarray:
     """Return the mutual information, by nearest neighbours."""
     estimate = mutual_info_classif if classes else mutual_info_regression
     neighbours = min(3, len(X) - 1)
-    return estimate(X, y, discrete_features=False, n_neighbors=neighbours, random_state=rng)
+    # scikit-learn takes a column of a small unit for a constant one
+    return estimate(standardized(X), y, discrete_features=False, n_neighbors=neighbours, random_state=rng)
 
 
 def chi_squared(X, y, classes, rng) -> np.ndarray:
@@ -59,6 +60,8 @@ def chi_squared(X, y, classes, rng) -> np.ndarray:
 def gini(X, y, classes, rng) -> np.ndarray:
     """Return the decrease of the Gini index (regression: of the variance) by the best single split."""
     stump = DecisionTreeClassifier(max_depth=1) if classes else DecisionTreeRegressor(max_depth=1)
+    X = standardized(X)  # scikit-learn's trees cut no finer than 1e-7
+    y = y if classes else standardized(y[:, None])[:, 0]
     scores = np.empty(X.shape[1])
     for j in range(X.shape[1]):
         tree = stump.fit(X[:, [j]], y).tree_

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import BaseFileLock, FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -31,6 +32,7 @@ from ..packing import pack_classifiers, unpack_classifiers
 from .mining import KEY_COLUMNS, Examples
 
 CONFIG_FILE = "config.json"
+LOCK_FILE = ".lock"
 KINDS = ("positives", "held_out", "negatives")
 _ROUND_FILE = re.compile(r"round-(\d\d+)\.safetensors")
 _METADATA_KEY = "annealed-round"
@@ -69,6 +71,7 @@ class RunFolder:
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = Path(path)
+        self._lock: BaseFileLock | None = None
 
     def begin(self, config: dict[str, Any], *, resume: bool) -> list[Round]:
         """Open the folder for a run and return the rounds that are there already.
@@ -83,22 +86,39 @@ class RunFolder:
         Raises
         ------
         DataError
-            If there is a run that must not be continued, none that could be, or one of another
-            configuration.
+            If there is a run that must not be continued, none that could be, one of another configuration,
+            or one that another process works on.
         """
         file = self.path / CONFIG_FILE
+        if file.parent.is_dir() or not resume:
+            self._take()
         if not resume:
             if file.exists():
                 raise DataError(
                     f"{self.path}: holds a run already; continue it with --resume or name another folder"
                 )
-            self.path.mkdir(parents=True, exist_ok=True)
             write_whole(file, json.dumps(config, indent=1, sort_keys=True).encode())
             return []
         if not file.is_file():
             raise DataError(f"{self.path}: no run to resume ({CONFIG_FILE} is missing)")
         self._check_config(file, config)
         return self.read_rounds()
+
+    def _take(self) -> None:
+        """Keep other processes out for as long as this one lives, or until the folder is let go."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.path / LOCK_FILE)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise DataError(f"{self.path}: another process works on this run; wait for its end") from None
+        except (OSError, NotImplementedError):
+            pass  # a disk without locks
+
+    def release(self) -> None:
+        """Let other processes continue the run."""
+        if self._lock is not None:
+            self._lock.release()
 
     def read_rounds(self) -> list[Round]:
         """Return the rounds from the first to the last without a gap."""

@@ -114,13 +114,16 @@ def train_detector(
     """
     trainer = _Trainer(photos, keypoints, config, report)
     rounds = [] if run is None else run.begin(trainer.configuration(), resume=resume)
-    for number in range(len(rounds), config.rounds + 1):
-        rounds.append(trainer.do_round(rounds))
+    try:
+        for number in range(len(rounds), config.rounds + 1):
+            rounds.append(trainer.do_round(rounds))
+            if run is not None:
+                run.write_round(number, rounds[-1])
+        detector = trainer.finish(rounds)
+    finally:
         if run is not None:
-            run.write_round(number, rounds[-1])
-    return TrainingResult(
-        trainer.finish(rounds), tuple(rounds), trainer.phases, tuple(trainer.problems.values())
-    )
+            run.release()
+    return TrainingResult(detector, tuple(rounds), trainer.phases, tuple(trainer.problems.values()))
 
 
 class _Trainer:

@@ -45,6 +45,7 @@ def test_run_folder_gives_its_rounds_back_up_to_the_first_gap(result, tmp_path):
     assert run.begin(CONFIG, resume=False) == []
     for number in (0, 1, 3):
         run.write_round(number, replace(result, record={"number": number}))
+    run.release()
     found = RunFolder(tmp_path / "run").begin(CONFIG, resume=True)
     assert [r.record["number"] for r in found] == [0, 1]
 
@@ -84,3 +85,14 @@ def test_read_round_of_another_file(tmp_path):
     save_file({"a": np.zeros(2)}, tmp_path / "a.safetensors")
     with pytest.raises(DataError, match="not a checkpoint"):
         read_round(tmp_path / "a.safetensors")
+
+
+def test_two_processes_do_not_work_on_one_run(tmp_path):
+    first = RunFolder(tmp_path / "run")
+    first.begin({"seed": 1}, resume=False)
+    second = RunFolder(tmp_path / "run")
+    with pytest.raises(DataError, match="another process works on this run"):
+        second.begin({"seed": 1}, resume=True)
+    first.release()
+    assert second.begin({"seed": 1}, resume=True) == []
+    second.release()
