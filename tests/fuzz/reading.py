@@ -1,0 +1,111 @@
+"""Run as a program: reads files that it is told of on stdin, within limits, and says what came of each.
+
+A line of input is a kind and a path; a line of output is JSON: "read", "refused" with the one line, or "bug"
+with what was raised. A file that ends the process, by a signal or by the clock, is found by the one who asks.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+import warnings
+from itertools import islice
+from pathlib import Path
+
+SECONDS = 20
+MEMORY = 3 * 2**30
+
+
+def read(kind: str, path: Path) -> None:
+    """Read a file as a user of its kind would, and look at all that it gives."""
+    group = kind.split("-")[0]
+    if group == "photo":
+        from annealed.datasets.photos.images import read_image, read_image_size
+
+        assert read_image_size(path) == read_image(path).shape[:2]
+    elif group == "video":
+        from annealed.datasets.videos import frame_rate, stated_length, video_frames
+
+        assert stated_length(path) >= 0 <= frame_rate(path)
+        for frame in islice(video_frames(path), 20):
+            assert frame.ndim == 3
+    elif group == "table":
+        _read_table(kind, path)
+    elif group == "tracks":
+        from annealed.datasets.tracks.track_files import encode_csv, encode_npz
+        from annealed.datasets.tracks.track_inputs import read_tracks
+
+        tracks = read_tracks(path)
+        encode_npz(tracks), encode_csv(tracks)
+    elif group == "annotation":
+        from annealed.datasets.photos.annotation_formats import encode_annotations, read_annotations
+
+        photos = read_annotations(path)
+        encode_annotations(photos, "csv"), encode_annotations(photos, "coco")
+    else:
+        _use_model(path)
+
+
+def _read_table(kind: str, path: Path) -> None:
+    if kind.endswith(".idx"):
+        from annealed.datasets.tables.idx import read_idx
+
+        read_idx(path)
+        return
+    from annealed.datasets.tables.named_table import read_table
+
+    table = read_table(path, ["y"]).table
+    assert len(table.y) == table.X.shape[0]
+
+
+def _use_model(path: Path) -> None:
+    import numpy as np
+
+    from annealed.models import load_model
+
+    model = load_model(path)
+    if hasattr(model, "detect"):
+        rng = np.random.default_rng(1)
+        picture = np.kron(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8), np.ones((8, 8, 1), np.uint8))
+        model.detect(picture)
+    else:
+        model.predict(np.random.default_rng(2).standard_normal((4, model.n_features_in_)))
+
+
+def answer(kind: str, path: Path) -> dict[str, str]:
+    """Say what comes of a file."""
+    from annealed.features.errors import AnnealedError
+
+    signal.alarm(SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read(kind, path)
+        return {"result": "read"}
+    except AnnealedError as error:
+        text = str(error)
+        return {"result": "refused", "text": text[:300]} if text else {"result": "bug", "text": "no message"}
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(last.filename)}:{last.lineno}"
+        return {"result": "bug", "text": f"{type(error).__name__} at {where}: {str(error)[:200]}"}
+    finally:
+        signal.alarm(0)
+
+
+def main() -> None:
+    """Answer until there is no more input."""
+    for line in sys.stdin:
+        kind, path = line.rstrip("\n").split("\t")
+        result = answer(kind, Path(path))
+        result["megabytes"] = str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+        print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    from annealed.models.keypoints import detector  # noqa: F401 (compiled code is loaded before the limits)
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    main()
