@@ -22,6 +22,13 @@ SCALE_BY_HELP = (
 SequenceFolder = Annotated[
     Path, typer.Argument(help="Folder of Hopkins 155: <sequence>/<sequence>_truth.mat.")
 ]
+AnglesOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Angles by which objects may be turned: 'upright', 'all', or degrees clockwise with commas; by "
+        "default what the training photos show."
+    ),
+]
 PoolOption = Annotated[
     str, typer.Option(help="Candidates: 'paper' (velocity clustering) or 'large' (more generators).")
 ]
@@ -51,6 +58,24 @@ def keypoint_names(text: str) -> list[str]:
     if not all(names) or len(set(names)) != len(names):
         raise ParameterError(f"--keypoint is {text!r}; accepted are different names with commas between them")
     return names
+
+
+def angles(text: str) -> tuple[float, ...]:
+    """Read the value of --angles: a word, or degrees with commas between them."""
+    from ..models.keypoints.angles import ALL_AROUND, UPRIGHT, check_angles
+
+    words = {"upright": UPRIGHT, "all": ALL_AROUND}
+    if text in words:
+        return words[text]
+    try:
+        degrees = tuple(float(part) for part in text.split(","))
+        check_angles(degrees)
+    except ValueError:
+        raise ParameterError(
+            f"--angles is {text!r}; accepted are {', '.join(words)}, or different numbers of degrees with "
+            "commas between them"
+        ) from None
+    return degrees
 
 
 def sized(photos: "PhotoSet", scale_by: str) -> "PhotoSet":

@@ -3,11 +3,14 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ..arguments import AnglesOption
 
 if TYPE_CHECKING:
     from ..detection_run import Finder
@@ -49,6 +52,7 @@ def command(
             help="Lowest score of an object, or of a single detection; by default what training chose."
         ),
     ] = None,
+    angles: AnglesOption = None,
     every: Annotated[int, typer.Option(min=1, help="Of a video, use each N-th frame only.")] = 1,
     objects: Annotated[
         int | None,
@@ -87,6 +91,7 @@ def command(
     """
     from ...datasets.cameras import is_camera
     from ...features.errors import DataError
+    from ..arguments import angles as read_angles
     from ..arguments import load_detector
     from ..detection_run import DetectionRun, Finder
     from ..photo_inputs import check_not_replaced, find_inputs, overlay_names
@@ -94,7 +99,10 @@ def command(
     from ..status import ExitStatus, exit_with
     from ..track_run import TrackOptions, TrackRun
 
-    finder = Finder(load_detector(model), threshold, raw)
+    detector = load_detector(model)
+    if angles is not None:
+        detector = replace(detector, angles=read_angles(angles))
+    finder = Finder(detector, threshold, raw)
     if any(is_camera(text) and not Path(text).exists() for text in inputs):
         _follow_camera(inputs, finder, objects, out, seconds)
         return

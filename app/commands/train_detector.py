@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..arguments import PHOTOS_HELP, SCALE_BY_HELP
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, AnglesOption
 
 if TYPE_CHECKING:
     from ...models.keypoints.training.config import TrainingConfig
@@ -71,6 +71,7 @@ def command(
         ),
     ] = 300,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
+    angles: AnglesOption = None,
     size_range: Annotated[
         str, typer.Option(help="Sizes, in pixels of a pyramid level, at which positives are cut.")
     ] = "20,40",
@@ -79,13 +80,15 @@ def command(
 ) -> None:
     """Train a keypoint detector from annotated photos.
 
-    Positives are cut around the annotation, negatives are mined from all photos in rounds. An interrupted
-    run continues with --resume to the same model.
+    Positives are cut around the annotation, negatives are mined from all photos in rounds. Where the
+    annotated objects are turned every way, windows are cut upright, and photos are scanned at several angles.
+    An interrupted run continues with --resume to the same model.
     """
     from ...datasets.photos.annotation_formats import read_annotations
     from ...models.keypoints.training.checkpoints import RunFolder
     from ...models.keypoints.training.trainer import train_detector
     from ...models.whole_files import check_file_place
+    from ..arguments import angles as read_angles
     from ..arguments import keypoint_names, sized
     from ..progress import Bars, warn, warn_of_problems
     from ..status import ExitStatus, exit_with
@@ -97,6 +100,7 @@ def command(
         _config(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
     )
     config = replace(config, refine=replace(config.refine, k=refine), align=replace(config.align, k=align))
+    config = replace(config, angles=None if angles is None else read_angles(angles))
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = sized(photos, scale_by)
@@ -163,7 +167,7 @@ def _print_summary(result: "TrainingResult") -> None:
     """Print one line a keypoint, and seconds and rates by phase."""
     from ..output.training_report import describe_rates
 
-    metadata = result.detector.metadata
+    metadata, angles = result.detector.metadata, result.detector.angles
     for i, (classifier, scores) in enumerate(
         zip(result.detector.classifiers, metadata["validation"], strict=True)
     ):
@@ -177,6 +181,8 @@ def _print_summary(result: "TrainingResult") -> None:
                 f"{scores['precision']:.3f}"
             )
         print(line)
+    if len(angles) > 1:
+        print("objects are turned: photos are scanned at " + ", ".join(f"{a:g}" for a in angles) + " degrees")
     print("seconds: " + ", ".join(f"{name} {value:.1f}" for name, value in result.phases.seconds.items()))
     for line in describe_rates(result.phases):
         print(line)

@@ -10,11 +10,13 @@ import numpy as np
 from ...features.errors import DataError, ParameterError
 from ...features.pool import WINDOW_PX
 from ...features.pyramid import Level, check_rgb, gaussian_pyramid
+from ...features.turning import Turn
 from ..model_files import ModelFile, write_model_file
+from .angles import UPRIGHT, check_angles
 from .detections import Detections, join_detections, make_detections
 from .keypoint_classifier import KeypointClassifier
 from .nms import Suppression, suppress
-from .objects.model import Evidence, ObjectModel, Objects
+from .objects.model import Evidence, ObjectModel, Objects, best_objects, objects_turned_back
 from .objects.model_arrays import pack_object_model, unpack_object_model
 from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
@@ -87,6 +89,8 @@ class KeypointDetector:
         One a classifier, to move detections to the exact place (refinement.py); or none.
     object_model : ObjectModel or None
         How keypoints make up an object; None for a detector of single keypoints only.
+    angles : tuple of float
+        Degrees by which objects may be turned clockwise: photos are turned back by each and scanned.
     metadata : dict
         What training recorded: configuration, data, scores on held-out photos.
 
@@ -104,6 +108,7 @@ class KeypointDetector:
     suppression: Suppression = field(default_factory=Suppression)
     refiners: tuple[WindowModel, ...] = ()
     object_model: ObjectModel | None = None
+    angles: tuple[float, ...] = UPRIGHT
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,6 +119,7 @@ class KeypointDetector:
             raise DataError(f"object_px must be a number from 0.01 to {MAX_OBJECT_PX}, got {self.object_px}")
         if not 0 < self.octaves <= MAX_OCTAVES:
             raise DataError(f"octaves must be above 0 and at most {MAX_OCTAVES}, got {self.octaves}")
+        check_angles(self.angles)
         if self.refiners and len(self.refiners) != len(names):
             raise DataError(f"a detector of {len(names)} keypoints has {len(self.refiners)} refiners")
         if self.object_model is not None and len(self.object_model.spread) != len(names):
@@ -159,13 +165,34 @@ class KeypointDetector:
         DataError
             If the image is not an RGB photo, or is smaller than a window.
         """
-        levels = self.pyramid.levels(check_rgb(image))
         if raw or self.object_model is None:
-            return self.detect_levels(levels, threshold=threshold, exact=exact)
-        return self.detect_objects_levels(levels, threshold=threshold, exact=exact).detections
+            return self._detect_single(check_rgb(image), threshold=threshold, exact=exact)
+        return self.detect_objects(image, threshold=threshold, exact=exact).detections
+
+    def _detect_single(self, image: np.ndarray, *, threshold: float | None, exact: bool) -> Detections:
+        """Single detections at all angles; those of one keypoint near one another are one."""
+        parts = []
+        for degrees in self.angles:
+            turn = Turn(degrees, image.shape[:2])
+            levels = self.pyramid.levels(image if degrees == 0 else turn.apply(image))
+            found = self.detect_levels(levels, threshold=threshold, exact=exact)
+            parts.append(found if degrees == 0 else turned_back(found, turn))
+        if len(parts) == 1:
+            return parts[0]
+        every, kept = join_detections(parts), []
+        for classifier in self.classifiers:
+            found = every[every.keypoint == classifier.keypoint]
+            columns = suppress(found.x, found.y, found.scale, found.score, WINDOW_PX, self.suppression)
+            kept.append(make_detections(*columns, classifier.keypoint))
+        return join_detections(kept)
 
     def detect_objects(
-        self, image: np.ndarray, *, threshold: float | None = None, exact: bool = False
+        self,
+        image: np.ndarray,
+        *,
+        threshold: float | None = None,
+        exact: bool = False,
+        pyramid: PyramidConfig | None = None,
     ) -> Objects:
         """Find objects in a photo: box, pose and all keypoints of each, best first; see `detect`.
 
@@ -174,8 +201,14 @@ class KeypointDetector:
         DataError
             If the model has no object model, the image is not an RGB photo or is smaller than a window.
         """
-        levels = self.pyramid.levels(check_rgb(image))
-        return self.detect_objects_levels(levels, threshold=threshold, exact=exact)
+        image, pyramid = check_rgb(image), pyramid or self.pyramid
+        parts = []
+        for degrees in self.angles:
+            turn = Turn(degrees, image.shape[:2])
+            levels = pyramid.levels(image if degrees == 0 else turn.apply(image))
+            found = self.detect_objects_levels(levels, threshold=threshold, exact=exact)
+            parts.append(found if degrees == 0 else objects_turned_back(found, turn))
+        return parts[0] if len(parts) == 1 else best_objects(parts)
 
     def detect_objects_levels(
         self,
@@ -278,6 +311,7 @@ class KeypointDetector:
             octaves=self.octaves,
             pyramid=vars(self.pyramid),
             suppression=vars(self.suppression),
+            angles=list(self.angles),
             training=self.metadata,
         )
         write_model_file(path, KIND, arrays, metadata)
@@ -294,6 +328,8 @@ class KeypointDetector:
             pyramid = PyramidConfig(**_numbers(metadata, "pyramid", PyramidConfig))
             suppression = Suppression(**_numbers(metadata, "suppression", Suppression))
             object_px, octaves = float(metadata["object_px"]), float(metadata["octaves"])
+            angles = tuple(float(degrees) for degrees in metadata.get("angles", UPRIGHT))
+            check_angles(angles)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"model file: broken metadata ({error})") from None
         training = metadata.get("training")
@@ -306,8 +342,15 @@ class KeypointDetector:
             suppression,
             unpack_refiners(file, len(classifiers)),
             unpack_object_model(file, len(classifiers)),
+            angles,
             training if isinstance(training, dict) else {},
         )
+
+
+def turned_back(found: Detections, turn: Turn) -> Detections:
+    """Detections in a turned photo as detections in the photo."""
+    x, y = turn.to_photo(np.stack([found.x, found.y], axis=1)).T
+    return replace(found, x=x, y=y)
 
 
 def _photo_columns(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray:

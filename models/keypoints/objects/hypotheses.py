@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..detections import Detections
-from .model import Evidence, ObjectModel, boxes_of, overlaps
+from .model import OVERLAP, Evidence, ObjectModel, boxes_of, overlaps
 from .poses import ANGLES, LOG_SIZE, ROLL, fit_poses, project, rotations
 
 MOST_OF_A_KEYPOINT = 40
@@ -16,9 +16,6 @@ RADIUS = 0.5
 
 OCTAVES = 0.8
 """... nor one whose scale differs by more."""
-
-OVERLAP = 0.4
-"""An object is suppressed if a better one covers this part of the smaller of their keypoints' boxes."""
 
 BY_DISTANCE = 0.5
 FARTHEST = 16.0

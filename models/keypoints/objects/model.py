@@ -11,15 +11,19 @@ The paper's objects are faces; here names, shape and size come from the training
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from ....features.errors import DataError
+from ....features.turning import Turn
 from ..detections import Detections, join_detections, make_detections
 from .alignment import AlignmentStage
 from .poses import ANGLES, LOG_SIZE, AnglePrior, project
 from .shape import LARGEST, SMALLEST, RigidShape
+
+OVERLAP = 0.4
+"""An object is suppressed if a better one covers this part of the smaller of their boxes."""
 
 BOX_MARGIN = 0.25
 """An object's box is that of its keypoints, wider by this part of its size on all sides."""
@@ -91,6 +95,27 @@ class Objects:
             one.found[:] = self.found[:, k]
             parts.append(one)
         return join_detections(parts)
+
+
+def objects_turned_back(found: Objects, turn: Turn) -> Objects:
+    """Objects found in a turned photo as objects of the photo."""
+    points = turn.to_photo(found.points)
+    room = BOX_MARGIN * found.sizes[:, None]
+    boxes = np.concatenate([points.min(axis=1) - room, points.max(axis=1) + room], axis=1)
+    poses = found.poses.copy()
+    poses[:, 2] = (poses[:, 2] + turn.degrees + 180) % 360 - 180
+    return replace(found, points=points, boxes=boxes, poses=poses)
+
+
+def best_objects(parts: Sequence[Objects]) -> Objects:
+    """The best objects of several sets, none of which covers a better one's box; best first."""
+    columns = [[getattr(part, field.name) for part in parts] for field in fields(Objects)[1:]]
+    every = Objects(parts[0].names, *(np.concatenate(column) for column in columns))
+    kept: list[int] = []
+    for i in np.argsort(-every.scores, kind="stable").tolist():
+        if (overlaps(every.boxes[i], every.boxes[kept]) < OVERLAP).all():
+            kept.append(i)
+    return every[np.array(kept, dtype=np.int64)]
 
 
 @dataclass(eq=False)

@@ -12,8 +12,8 @@ from ..nms import Suppression
 from ..refinement import refine
 from ..window_model import WindowModel
 from .alignment import align
-from .hypotheses import OVERLAP, RADIUS, best_hypotheses, candidates_of, fit_to, support_value
-from .model import BOX_MARGIN, Evidence, ObjectModel, Objects, boxes_of, overlaps
+from .hypotheses import RADIUS, best_hypotheses, candidates_of, fit_to, support_value
+from .model import BOX_MARGIN, OVERLAP, Evidence, ObjectModel, Objects, boxes_of, overlaps
 from .poses import ANGLES, LOG_SIZE, project
 
 FLOOR, BELOW = 0.0, 1.0

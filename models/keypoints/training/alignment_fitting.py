@@ -133,7 +133,7 @@ def mirrored(portrait: Portrait, order: Sequence[int]) -> Portrait:
 def fit_alignment(
     pool: WindowPool,
     portraits: Sequence[Portrait],
-    names: Sequence[str],
+    mirror: Sequence[int] | None,
     shape: RigidShape,
     object_px: float,
     config: AlignConfig,
@@ -147,8 +147,8 @@ def fit_alignment(
     pool : WindowPool
         Features of one window; each stage chooses among those of all keypoints' windows.
     portraits : sequence of Portrait
-    names : sequence of str
-        Of the keypoints, to know which change places in a mirror.
+    mirror : sequence of int or None
+        Which keypoint each one is in a mirror (`mirror_order`); None: portraits are not mirrored.
     shape : RigidShape
     object_px : float
         Size of the object in the windows of the classifiers.
@@ -164,9 +164,8 @@ def fit_alignment(
     """
     if len(portraits) < FEWEST_OBJECTS:
         return ()
-    order = mirror_order(names)
-    if order is not None:
-        portraits = [*portraits, *(mirrored(portrait, order) for portrait in portraits)]
+    if mirror is not None:
+        portraits = [*portraits, *(mirrored(portrait, mirror) for portrait in portraits)]
     truth = np.repeat(np.stack([portrait.points for portrait in portraits]), config.n_starts, axis=0)
     rng = np.random.default_rng([seed, 6])
     points = _draw_starts(truth, shape, rng)

@@ -45,6 +45,8 @@ class TrainingConfig:
         The regression stays only if the held-out photos are not the worse for it.
     align : AlignConfig
         So do the stages that align the keypoints of an object.
+    angles : tuple of float or None
+        By which objects are turned, in degrees (see `KeypointDetector`); None: what the annotation shows.
     """
 
     rounds: int = 10
@@ -61,6 +63,7 @@ class TrainingConfig:
     pyramid: PyramidConfig = field(default_factory=PyramidConfig)
     refine: RefineConfig = field(default_factory=RefineConfig)
     align: AlignConfig = field(default_factory=AlignConfig)
+    angles: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):

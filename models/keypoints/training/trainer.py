@@ -17,6 +17,7 @@ from ....features.errors import DataError, ParameterError
 from ....features.pyramid import Level
 from ....features.threads import in_threads
 from ...annealing import Progress, Trace
+from ..angles import UPRIGHT
 from ..detections import Detections
 from ..detector import KeypointDetector
 from ..evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
@@ -25,7 +26,7 @@ from ..objects.alignment import AlignmentStage
 from ..objects.search import N_ANCHORS
 from ..objects.shape import RigidShape, estimate_shape
 from ..window_model import WindowModel
-from .alignment_fitting import Portrait, fit_alignment, largest_size, portraits_of_photo
+from .alignment_fitting import Portrait, fit_alignment, largest_size, mirror_order, portraits_of_photo
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier_fitting import TrainingSet, fit_classifier
 from .config import TrainingConfig, training_pool
@@ -39,6 +40,7 @@ from .mining import (
     random_negatives_of_photo,
 )
 from .object_fitting import with_object_model
+from .orientation import orientations
 from .phases import Phases
 from .refinement_fitting import (
     OffsetExamples,
@@ -48,6 +50,7 @@ from .refinement_fitting import (
 )
 from .targets import AnnotatedPhoto, keypoint_targets
 from .validation import VALIDATION_FLOOR, summarise
+from .views import views_of
 
 Report = Callable[[str, int, int], None]
 """Told (phase, done, total) as a run goes on."""
@@ -143,14 +146,30 @@ class _Trainer:
         self.report = report
         self.phases = Phases()
         self.problems: dict[int, str] = {}
-        self.photos = photos
+        turned = orientations(photos)
+        self.angles = turned.angles if config.angles is None else config.angles
+        self.photos: Sequence[AnnotatedPhoto] = photos
+        source = np.arange(len(photos))
+        if self.angles != UPRIGHT:
+            views = views_of(photos, turned, self._mirrored_columns(), config.seed)
+            self.photos, source = views, np.array([view.source for view in views])
         margin = config.targets.negative_distance
-        self.targets = [[keypoint_targets(p, j, margin) for j in keypoints.values()] for p in photos]
+        self.targets = [[keypoint_targets(p, j, margin) for j in keypoints.values()] for p in self.photos]
         drawn = np.random.default_rng([config.seed, 0]).permutation(len(photos))
-        n_held = round(config.validation * len(photos))
-        self.held_out = np.sort(drawn[:n_held])
-        self.training = np.sort(drawn[n_held:])
+        held_out = np.isin(source, drawn[: round(config.validation * len(photos))])
+        self.held_out, self.training = np.flatnonzero(held_out), np.flatnonzero(~held_out)
         self.pool = training_pool(config.n_haar, config.seed)
+
+    def _mirrored_columns(self) -> list[int] | None:
+        """Which column of the annotation each one is in a mirror; None where no keypoint has a side."""
+        order = mirror_order(list(self.keypoints))
+        if order is None or order == sorted(order):
+            return None
+        columns = list(self.keypoints.values())
+        mirrored = list(range(self.photos[0].points.shape[1]))
+        for column, partner in zip(columns, order, strict=True):
+            mirrored[column] = columns[partner]
+        return mirrored
 
     def configuration(self) -> dict[str, Any]:
         """Whatever the result depends on, as JSON values."""
@@ -199,7 +218,7 @@ class _Trainer:
     def _with_objects(self, detector: KeypointDetector, anchors: tuple[int, ...]) -> KeypointDetector:
         """Add the top-down step, whose weights are learned on photos that the classifiers do not know."""
         columns = list(self.keypoints.values())
-        shape = estimate_shape([self.photos[i] for i in self.training], columns)
+        shape = estimate_shape([self.photos[i] for i in self.training.tolist()], columns)
         if shape is None:
             return detector
         stages = self._alignment(shape, columns, detector.object_px)
@@ -235,7 +254,9 @@ class _Trainer:
             return fit_alignment(
                 training_pool(config.n_haar, self.config.seed),
                 [portrait for found in by_photo for portrait in found],
-                list(self.keypoints),
+                mirror_order(list(self.keypoints))
+                if self.angles == UPRIGHT
+                else None,  # some views are mirrored
                 shape,
                 object_px,
                 config,
@@ -276,7 +297,10 @@ class _Trainer:
     def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
         low, high = self.config.targets.size_range_px
         octaves = float(np.log2(high / low))
-        return KeypointDetector(tuple(classifiers), float(np.sqrt(low * high)), octaves, self.config.pyramid)
+        object_px = float(np.sqrt(low * high))
+        return KeypointDetector(
+            tuple(classifiers), object_px, octaves, self.config.pyramid, angles=self.angles
+        )
 
     def _over_photos(
         self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0

@@ -1,11 +1,12 @@
 """Objects searched for near a place that is known from the frame before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from ....features.pyramid import check_rgb, gaussian_pyramid
+from ....features.errors import DataError
+from ....features.pyramid import check_rgb
 from ...keypoints.detector import KeypointDetector
 from ..objects.model import Objects
 from ..objects.search import LOOK_OCTAVES
@@ -57,14 +58,12 @@ def detect_near(
     part = np.ascontiguousarray(image[y0:y1, x0:x1])
     # the largest level on which the object is as large as any that the classifiers are trained for
     largest = detector.object_px / place.size * 2 ** (detector.octaves / 2 + LOOK_OCTAVES)
-    levels = gaussian_pyramid(
-        part,
-        scales_per_octave=detector.pyramid.scales_per_octave,
-        max_scale=float(np.clip(largest, 1e-3, detector.pyramid.max_scale)),
-    )
-    if not levels:
+    largest = float(np.clip(largest, 1e-3, detector.pyramid.max_scale))
+    pyramid = replace(detector.pyramid, max_scale=largest)
+    try:
+        found = detector.detect_objects(part, threshold=threshold, pyramid=pyramid)
+    except DataError:
         return None
-    found = detector.detect_objects_levels(levels, threshold=threshold)
     return moved(found, np.array([x0, y0], dtype=np.float64))
 
 

@@ -12,8 +12,8 @@ from annealed.models.keypoints.detector import KeypointDetector
 from annealed.models.keypoints.nms import Suppression
 from annealed.models.keypoints.objects import search as topdown
 from annealed.models.keypoints.objects.alignment import AlignmentStage
-from annealed.models.keypoints.objects.hypotheses import OVERLAP, RADIUS, support_value
-from annealed.models.keypoints.objects.model import boxes_of, overlaps
+from annealed.models.keypoints.objects.hypotheses import RADIUS, support_value
+from annealed.models.keypoints.objects.model import OVERLAP, boxes_of, overlaps
 from annealed.models.keypoints.objects.poses import LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.objects.search import (
     LOOK_FLOOR,

@@ -22,6 +22,7 @@ from annealed.models.keypoints.training.config import training_pool
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
 NAMES = ["left_eye", "right_eye", "chin"]
+MIRROR = mirror_order(NAMES)
 OBJECT_PX = 28.0
 RULE = AlignConfig(k=40, n_haar=100, zooms=(1.0, 1.0), n_starts=3, n_iter=60)
 
@@ -49,7 +50,7 @@ def fitted(shape):
     portraits = [drawn_face(seed) for seed in range(60)]
     told = []
     stages = fit_alignment(
-        training_pool(RULE.n_haar, 0), portraits, NAMES, shape, OBJECT_PX, RULE, 0,
+        training_pool(RULE.n_haar, 0), portraits, MIRROR, shape, OBJECT_PX, RULE, 0,
         lambda stage, progress: told.append((stage, progress.iteration)),
     )  # fmt: skip
     return stages, portraits, told
@@ -74,7 +75,7 @@ def test_alignment_finds_the_points_of_new_faces(fitted, shape):
 
 def test_alignment_is_deterministic(fitted, shape):
     stages, portraits, _ = fitted
-    again = fit_alignment(training_pool(RULE.n_haar, 0), portraits, NAMES, shape, OBJECT_PX, RULE, 0)
+    again = fit_alignment(training_pool(RULE.n_haar, 0), portraits, MIRROR, shape, OBJECT_PX, RULE, 0)
     for one, other in zip(stages, again, strict=True):
         np.testing.assert_array_equal(one.model.tables, other.model.tables)
         np.testing.assert_array_equal(one.model.pool.descriptors, other.model.pool.descriptors)
@@ -82,7 +83,7 @@ def test_alignment_is_deterministic(fitted, shape):
 
 def test_too_few_objects_are_no_example(shape):
     portraits = [drawn_face(seed) for seed in range(49)]
-    assert fit_alignment(training_pool(0, 0), portraits, NAMES, shape, OBJECT_PX, RULE, 0) == ()
+    assert fit_alignment(training_pool(0, 0), portraits, MIRROR, shape, OBJECT_PX, RULE, 0) == ()
 
 
 def test_portraits_keep_the_points_on_their_pixels():
