@@ -30,10 +30,18 @@ AnglesOption = Annotated[
     ),
 ]
 PoolOption = Annotated[
-    str, typer.Option(help="Candidates: 'paper' (velocity clustering) or 'large' (more generators).")
+    str,
+    typer.Option(
+        help="Candidates: 'paper' (velocity clustering), 'large' (more generators) or 'pairs' (of frames)."
+    ),
 ]
 FeaturesOption = Annotated[str, typer.Option(help="'all', 'likelihood' or 'prior'.")]
-FormOption = Annotated[str, typer.Option(help="Features 'relative' to the sequence's least value, or 'raw'.")]
+FormOption = Annotated[
+    str,
+    typer.Option(
+        help="Features 'relative' to the sequence's least value, in units of its 'range', or 'raw'."
+    ),
+]
 SizeOption = Annotated[int, typer.Option("-k", help="Features to select.")]
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ..arguments import FeaturesOption, FormOption, PoolOption, SequenceFolder, 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...models.motion.experiment import Described
+    from ...models.motion.experiment import RankingProblem
 
 
 def command(
@@ -59,7 +59,7 @@ def command(
     _print_groups(described, choices, as_json)
 
 
-def _print_groups(described: list["Described"], choices: dict[str, "np.ndarray"], as_json: bool) -> None:
+def _print_groups(described: list["RankingProblem"], choices: dict[str, "np.ndarray"], as_json: bool) -> None:
     """Print one block a group: name, average and median in percent."""
     from ...models.motion.experiment import by_group
 

@@ -11,30 +11,41 @@ if TYPE_CHECKING:
     from ..progress import Bars
 
 
-ENDINGS = ".tracks.csv", ".candidates.csv", ".candidates.json", ".png", ".mp4"
+FORMATS = "csv", "npz", "napari", "masks"
+ENDINGS = ".tracks.csv", ".tracks.npz", ".napari.csv", ".candidates.csv", ".candidates.json", ".png", ".mp4"
 """Of the files that are written for each input."""
 
 
 def command(
     inputs: Annotated[
-        list[Path], typer.Argument(help="Videos, or tracks: Hopkins 155 and similar .mat, .npz, .csv.")
+        list[Path],
+        typer.Argument(
+            help="Videos, or tracks: .mat as of Hopkins 155, .npz and .npy as of CoTracker and TAPIR, .csv."
+        ),
     ],
-    motions: Annotated[int, typer.Option(help="Number of motions, the background counted.")],
-    model: Annotated[str, typer.Option(help="Ranker's file, or the name of one that ships.")] = "hopkins155",
+    motions: Annotated[
+        str, typer.Option(help="Number of motions, the background counted, or 'auto' to find it.")
+    ] = "auto",
+    model: Annotated[str, typer.Option(help="Ranker's file, or the name of one that ships.")] = "motions",
     out: Annotated[
         Path, typer.Option(help="Folder for labels, candidates and pictures; made if missing.")
     ] = Path("segmentations"),
     points: Annotated[int, typer.Option(help="Points to follow at a time in a video.")] = 600,
     start: Annotated[int, typer.Option(help="Frame of a video to begin at, from 0.")] = 0,
     frames: Annotated[int | None, typer.Option(help="Frames of a video to use; by default all.")] = None,
+    formats: Annotated[
+        str,
+        typer.Option("--format", help="What is written of the labels: csv, npz, napari, masks, with commas."),
+    ] = "csv",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Segment tracked points by their motion: rank candidate segmentations and take the best.
 
     Writes, for each input, the tracks with their labels (NAME.tracks.csv), all candidates with their scores
     (NAME.candidates.csv and .json), a contact sheet (NAME.png) and, where there is a video, the video with
-    the tracks drawn in (NAME.mp4). Only points seen in all frames are segmented; the others join the motion
-    that fits them. An input that cannot be used is reported and skipped.
+    the tracks drawn in (NAME.mp4). Points that are seen in a part of the clip take part; those that fit no
+    motion are outliers, without a label. Long clips are segmented in windows that overlap. An input that
+    cannot be used is reported and skipped.
     """
     import json
 
@@ -46,6 +57,7 @@ def command(
     from ..photo_inputs import check_not_replaced, overlay_names
     from ..progress import Bars, warn
 
+    n_motions, kinds = _number(motions), _kinds(formats)
     ranker = load_model(model)
     if not isinstance(ranker, MotionRanker):
         raise DataError(f"{model}: holds a {type(ranker).__name__}, not a ranker of segmentations")
@@ -59,7 +71,7 @@ def command(
                 source = read_input(
                     path, n_points=points, first_frame=start, n_frames=frames, report=bars.update
                 )
-                document = _segment(source, motions, ranker, out, name, bars)
+                document = _segment(source, n_motions, kinds, ranker, out, name, bars)
             except AnnealedError as error:
                 text = str(error)
                 warn(text if str(path) in text else f"{path}: {text}")
@@ -75,24 +87,64 @@ def command(
     warn(f"{len(documents)} segmented, results in {out}" + (f"; {skipped} skipped" if skipped else ""))
 
 
+def _number(motions: str) -> int | None:
+    """Read the value of --motions; None for "auto"."""
+    from ...features.errors import ParameterError
+
+    if motions == "auto":
+        return None
+    if not motions.isdecimal():
+        raise ParameterError(f"--motions is {motions!r}; accepted are whole numbers from 2, or auto")
+    return int(motions)
+
+
+def _kinds(formats: str) -> list[str]:
+    """Read the value of --format."""
+    from ...features.errors import ParameterError
+
+    kinds = [kind.strip() for kind in formats.split(",")]
+    if not set(kinds) <= set(FORMATS):
+        raise ParameterError(f"--format is {formats!r}; accepted are {', '.join(FORMATS)}, with commas")
+    return kinds
+
+
 def _segment(
-    source: "Input", n_motions: int, ranker: "MotionRanker", out: Path, name: str, bars: "Bars"
+    source: "Input",
+    n_motions: int | None,
+    kinds: list[str],
+    ranker: "MotionRanker",
+    out: Path,
+    name: str,
+    bars: "Bars",
 ) -> dict[str, Any]:
     """Segment one input and write its files; return the summary."""
     from ...models.motion import segment
     from ...models.whole_files import whole_folder
     from ..output.motion_files import summary, write_results
+    from ..output.motion_masks import write_masks
     from ..output.motion_overlay import TrackCanvas, save_overlays
 
     tracks = source.tracks
-    result = segment(tracks.positions, tracks.visible, n_motions, ranker)
+    result = segment(
+        tracks.positions,
+        tracks.visible,
+        n_motions,
+        ranker,
+        report=lambda done, total: bars.update("segmenting, windows", done, total),
+    )
+    canvas = TrackCanvas(tracks, source.video)
     with whole_folder(out) as folder:
         save_overlays(
-            TrackCanvas(tracks, source.video),
+            canvas,
             result.labels,
             video=folder / f"{name}.mp4" if source.video is not None else None,
             sheet=folder / f"{name}.png",
             report=lambda done, total: bars.update("drawing", done, total),
         )
-        write_results(folder, name, source, result)
+        write_results(folder, name, source, result, kinds)
+    if "masks" in kinds:
+        with whole_folder(out / f"{name}.masks") as folder:
+            write_masks(
+                folder, canvas, result.labels, report=lambda done, total: bars.update("masks", done, total)
+            )
     return summary(source, result)

@@ -18,6 +18,9 @@ def command(
 ) -> None:
     """Train a ranker of motion segmentations on all sequences of a folder.
 
+    With --pool pairs --features prior --form range, as the ranker that ships: also on disturbed copies of the
+    sequences, and to find the number of motions.
+
     Prints the selected features, strongest first, and the error of the chosen segmentations on the
     training sequences beside that of the best candidates; evaluate-ranker cross-validates.
     """
@@ -25,14 +28,13 @@ def command(
 
     from ...models.motion import MotionRanker
     from ...models.whole_files import check_file_place
-    from ..motion_training import describe_folder
+    from ..motion_training import train
     from ..progress import Bars, warn
 
     check_file_place(out)
     ranker = MotionRanker(pool=pool, features=features, form=form, k=k)
     with Bars() as bars:
-        described = describe_folder(folder, pool, bars)
-    ranker.fit_candidates([s.table for s in described], [s.errors for s in described])
+        described = train(ranker, folder, bars)
     chosen = float(np.mean([s.errors[np.argmax(ranker.score(s.table))] for s in described]))
     oracle = float(np.mean([s.errors.min() for s in described]))
     ranker.save(

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,13 @@ import numpy as np
 
 from ...datasets import videos
 from ...datasets.tracks.hopkins import video_of
-from ...datasets.tracks.track_files import encode_csv
+from ...datasets.tracks.track_files import encode_csv, encode_napari, encode_npz
 from ...datasets.tracks.track_inputs import read_tracks
 from ...datasets.tracks.tracks import Tracks
 from ...datasets.tracks.video_tracks import track_video
 from ...models.motion import Segmentation, disagreement
 
+DOUBTFUL = 0.8  # less of the candidates' weight than this gives a track its label
 CANDIDATE_COLUMNS = ("rank", "score", "generator", "parameters", "disagreement")
 
 
@@ -100,16 +101,22 @@ def parameter_text(parameters: dict[str, Any]) -> str:
 def summary(source: Input, result: Segmentation) -> dict[str, Any]:
     """Return what was found in one input, as JSON values."""
     labels, counts = np.unique(result.labels[result.labels >= 0], return_counts=True)
+    margin = result.ranking.margin
     document: dict[str, Any] = {
         "input": str(source.path),
         "tracks": len(source.tracks),
         "frames": source.tracks.n_frames,
-        "complete": int(result.complete.sum()),
-        "by_subspace": int(result.by_subspace.sum()),
+        "windows": [list(window) for window in result.windows],
+        "ranked": int(result.ranked.sum()),
+        "joined": int(result.joined.sum()),
+        "outliers": int(result.outlier.sum()),
+        "doubtful": int(np.sum((result.labels >= 0) & (result.confidence < DOUBTFUL))),
         "unlabelled": result.n_unlabelled,
         "lost": source.n_lost,
         "dropped": source.n_dropped,
         "motions": dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True)),
+        "margin": round(margin, 4) if np.isfinite(margin) else None,
+        "number_scores": {str(n): round(score, 4) for n, score in result.ranking.number_scores.items()},
         "candidates": candidate_rows(result),
     }
     if source.tracks.labels is not None:
@@ -126,14 +133,23 @@ def _error(labels: np.ndarray, truth: np.ndarray) -> float | None:
 def summary_text(document: dict[str, Any]) -> str:
     """Lay a summary out as a table for a person."""
     sizes = ", ".join(f"motion {label}: {count}" for label, count in document["motions"].items())
-    parts = [f"{document['complete']} complete"]
-    parts += [f"{document['by_subspace']} by the nearest subspace"] if document["by_subspace"] else []
+    parts = [f"{document['ranked']} in the candidates"]
+    parts += [f"{document['joined']} joined to the motion they fit"] if document["joined"] else []
+    parts += [f"{document['outliers']} outliers"] if document["outliers"] else []
+    parts += [f"{document['doubtful']} doubtful"] if document["doubtful"] else []
     parts += [f"{document['unlabelled']} too short to label"] if document["unlabelled"] else []
     n_tracks, n_frames = document["tracks"], document["frames"]
     lines = [
         f"{document['input']}: {n_tracks} tracks of {n_frames} frames ({', '.join(parts)})",
-        f"  {sizes}",
+        f"  {sizes}" + ("" if document["margin"] is None else f"; margin {document['margin']:.2f}"),
     ]
+    if document["number_scores"]:
+        scores = ", ".join(f"{n}: {score:.2f}" for n, score in document["number_scores"].items())
+        lines.append(f"  number of motions found; scores of each: {scores}")
+    if len(document["windows"]) > 1:
+        lines.append(
+            f"  segmented in {len(document['windows'])} windows of frames; candidates of the first one"
+        )
     if document["lost"] or document["dropped"]:
         lines.append(
             f"  tracking: {document['lost']} tracks end early, {document['dropped']} more were too short "
@@ -158,19 +174,45 @@ def candidates_csv(document: dict[str, Any]) -> str:
     return stream.getvalue()
 
 
-def write_results(folder: Path, name: str, source: Input, result: Segmentation) -> None:
+def write_results(
+    folder: Path, name: str, source: Input, result: Segmentation, formats: Sequence[str] = ("csv",)
+) -> None:
     """Write the tracks with their labels, and the candidates as CSV and, with their labels, as JSON.
 
-    Labels of candidates are null for tracks that are not complete: those were not segmented.
+    Labels of candidates are null for tracks that no candidate was made of.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        What the files' names begin with.
+    source : Input
+    result : Segmentation
+    formats : sequence of {"csv", "npz", "napari"}
+        Of the tracks: NAME.tracks.csv, NAME.tracks.npz (with confidence), NAME.napari.csv.
     """
     document = summary(source, result)
-    labelled = encode_csv(replace(source.tracks, labels=result.labels))
-    (folder / f"{name}.tracks.csv").write_bytes(labelled)
+    labelled = replace(source.tracks, labels=result.labels)
+    for kind in formats:
+        if kind in TRACK_FORMATS:
+            ending, encode = TRACK_FORMATS[kind]
+            (folder / f"{name}{ending}").write_bytes(encode(labelled, result))
     (folder / f"{name}.candidates.csv").write_text(candidates_csv(document), encoding="utf-8")
-    places = np.flatnonzero(result.complete).tolist()
+    places = np.flatnonzero(result.ranked).tolist() if len(result.windows) == 1 else []
     for row, candidate in zip(document["candidates"], result.ranking.candidates, strict=True):
         labels: list[int | None] = [None] * len(source.tracks)
-        for place, label in zip(places, candidate.labels.tolist(), strict=True):
+        for place, label in zip(places, candidate.labels.tolist(), strict=False):
             labels[place] = label
         row["labels"] = labels
     (folder / f"{name}.candidates.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
+
+
+TRACK_FORMATS: dict[str, tuple[str, Callable[[Tracks, Segmentation], bytes]]] = {
+    "csv": (".tracks.csv", lambda tracks, result: encode_csv(tracks)),
+    "npz": (
+        ".tracks.npz",
+        lambda tracks, result: encode_npz(tracks, confidence=result.confidence, outlier=result.outlier),
+    ),
+    "napari": (".napari.csv", lambda tracks, result: encode_napari(tracks)),
+}
+"""Ending of the file and its contents."""

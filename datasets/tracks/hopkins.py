@@ -26,7 +26,6 @@ from .tracks import MAX_SIDE_PX, Tracks
 NOT_OF_THE_155 = {"dancing"}
 Y_UP = {"arm", "cars2B", "people1", "people2", "truck1", "truck2", *(f"cars{i}" for i in range(1, 11))}
 FIRST_FRAME_UNUSED = {"1R2TCR", "1RT2RCRT", "2T3RCRTP", "cars2_06", "cars2_07"}
-CATEGORIES = ("checkerboard", "traffic", "articulated")
 _TRAFFIC = re.compile(r"cars|truck|kanatani[12]")
 _ARTICULATED = re.compile(r"arm|articulated|people|kanatani3|head|two_cranes")
 _VARIANT = re.compile(r"_g(12|13|23)$")

@@ -23,6 +23,7 @@ from ...features.errors import DataError
 from ..limits import check_memory
 from ..mat_files import MAX_LABEL
 from ..npz_files import load_npz
+from .point_arrays import is_point_file, point_tracks
 from .tracks import MAX_OFFSET, Tracks
 
 CSV_COLUMNS = ("track", "frame", "x", "y")
@@ -31,24 +32,9 @@ CELL_BYTES = 60
 _SCALARS = ("y_up", "frame_offset", "width", "height", "name")
 
 
-def write_tracks(tracks: Tracks, path: str | os.PathLike) -> None:
-    """Write tracks to an `.npz` or `.csv` file.
-
-    Raises
-    ------
-    DataError
-        If the file's name ends otherwise.
-    """
-    path = Path(path)
-    encode = {".npz": encode_npz, ".csv": encode_csv}.get(path.suffix.lower())
-    if encode is None:
-        raise DataError(f"{path}: tracks are written as .npz or .csv")
-    path.write_bytes(encode(tracks))
-
-
-def encode_npz(tracks: Tracks) -> bytes:
-    """Return the contents of an NPZ file with all there is to the tracks."""
-    arrays: dict[str, Any] = {"positions": tracks.positions, "visible": tracks.visible}
+def encode_npz(tracks: Tracks, **others: np.ndarray) -> bytes:
+    """Return the contents of an NPZ file with all there is to the tracks, and other arrays by their names."""
+    arrays: dict[str, Any] = {"positions": tracks.positions, "visible": tracks.visible, **others}
     for name in ("labels", *_SCALARS):
         value = getattr(tracks, name)
         if value is not None:
@@ -68,6 +54,8 @@ def read_npz_tracks(path: str | os.PathLike) -> Tracks:
     """
     path = Path(path)
     content = load_npz(path)
+    if is_point_file(content):
+        return point_tracks(content, path)
     if "positions" not in content:
         raise DataError(f"{path}: no array 'positions' (found {', '.join(sorted(content)) or 'none'})")
     for name in ("positions", "visible", "labels"):
@@ -113,6 +101,18 @@ def encode_csv(tracks: Tracks) -> bytes:
             # repr of a Python float: the shortest text that reads back as the same number
             x, y = tracks.positions[i, f].tolist()
             writer.writerow([i, f + tracks.frame_offset, x, y, *end])
+    return stream.getvalue().encode()
+
+
+def encode_napari(tracks: Tracks) -> bytes:
+    """Return the rows of a napari tracks layer as CSV: `track_id,t,y,x,label`, sorted by track and frame."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["track_id", "t", "y", "x", "label"])
+    labels = np.full(len(tracks), -1) if tracks.labels is None else tracks.labels
+    for i, f in zip(*np.nonzero(tracks.visible), strict=True):
+        x, y = tracks.positions[i, f].tolist()
+        writer.writerow([i, f + tracks.frame_offset, y, x, labels[i]])
     return stream.getvalue().encode()
 
 

@@ -7,6 +7,7 @@ from ...features.errors import DataError
 from ..mat_files import load_mat
 from .hopkins import read_hopkins
 from .multiview import read_multiview
+from .point_arrays import read_point_array
 from .track_files import read_csv_tracks, read_npz_tracks
 from .tracks import Tracks
 
@@ -17,7 +18,7 @@ def read_tracks(path: str | os.PathLike) -> Tracks:
     Parameters
     ----------
     path : path-like
-        - `.npz` or `.csv`: see `track_files`;
+        - `.npz` or `.csv`: see `track_files`; `.npz` or `.npy` of a point tracker: see `point_arrays`;
         - `.mat`: a Hopkins 155 file (variables y and s), or a struct `Data` as in KT3DMoSeg and MTPV.
 
     Returns
@@ -35,11 +36,13 @@ def read_tracks(path: str | os.PathLike) -> Tracks:
     kind = path.suffix.lower()
     if kind == ".npz":
         return read_npz_tracks(path)
+    if kind == ".npy":
+        return read_point_array(path)
     if kind == ".csv":
         return read_csv_tracks(path)
     if kind == ".mat":
         return _read_mat(path)
-    raise DataError(f"{path}: not a file of tracks (accepted: .mat, .npz, .csv)")
+    raise DataError(f"{path}: not a file of tracks (accepted: .mat, .npz, .npy, .csv)")
 
 
 def _read_mat(path: Path) -> Tracks:

@@ -6,11 +6,20 @@ import numpy as np
 
 from ...features.errors import DataError, ParameterError
 from ...features.velocities import check_complete_tracks, principal_coordinates, raw_trajectories, velocities
+from .cues import MotionCues
+from .refinement import refine
 from .spectral import angular_affinity, spectral_clustering
 from .ssc import sparse_subspace_clustering
 
-POOLS = ("paper", "large", "widest")
+POOLS = ("paper", "large", "widest", "pairs")
 TRAJECTORY_ALPHA = 4.0
+CUT_MODELS = ("homography", "fundamental", "all")
+CUT_SHARES = (0.03, 0.1, 0.3)  # of n_tracks / K, the nearest neighbours that a graph keeps
+VELOCITY_ALPHA = 2.0
+REFINED_SHARE = 0.1
+REFINED_DIMENSIONS = (3, 4)
+LEAST_NEIGHBOURS = 4
+LEAST_SHARE_OF_PAIRS = 0.05
 LEAST_SHARE = 0.1  # of n_tracks / K; a smaller cluster is a handful of outliers, not a motion
 
 
@@ -23,7 +32,8 @@ class Candidate:
     labels : ndarray of shape (P,), int64
         Numbered from 0 in the order of first appearance.
     generator : str
-        "velocity", "trajectory" or "ssc".
+        "velocity", "trajectory", "ssc", a geometric model whose agreement was cut ("homography",
+        "fundamental" or "all"), one of these after "refined", or "single" for one motion.
     parameters : dict
         What the generator was run with.
     repetitions : tuple of Candidate
@@ -47,10 +57,10 @@ def candidates(
         Complete tracks in pixels.
     n_motions : int
         K, from 2 to P.
-    pool : {"paper", "large", "widest"}
+    pool : {"paper", "large", "widest", "pairs"}
         "paper" is velocity clustering in 2K to 4K dimensions with alpha = 2; "large" adds sparse subspace
         clustering; "widest" adds to that the clustering of the positions themselves with alpha = 4, and of
-        the velocities in K + 2 to 5K dimensions.
+        the velocities in K + 2 to 5K dimensions. "pairs" is another kind of pool; see `candidates_of_cues`.
     least_share : float
         Candidates with a cluster smaller than this share of n_tracks / K are dropped, see `plausible`; 0
         keeps all, as in the paper.
@@ -62,6 +72,8 @@ def candidates(
     """
     check_problem(positions, n_motions)
     check_pool(pool)
+    if pool == "pairs":
+        return candidates_of_cues(MotionCues(positions, np.ones(positions.shape[:2], bool)), n_motions)
     found = velocity_clustering(positions, n_motions)
     if pool == "widest":
         found += velocity_clustering(positions, n_motions, dimensions=(n_motions + 2, 5 * n_motions))
@@ -69,6 +81,70 @@ def candidates(
     if pool != "paper":
         found += sparse_subspace_candidates(positions, n_motions)
     return distinct(plausible(found, n_motions, least_share))
+
+
+def candidates_of_cues(
+    cues: MotionCues, n_motions: int, least_share: float = LEAST_SHARE_OF_PAIRS
+) -> list[Candidate]:
+    """Generate distinct candidates for tracks that may have gaps, the pool "pairs".
+
+    Agreement between pairs of frames, cut by each geometric model; sparse subspace clustering and velocity
+    clustering of the filled tracks; and some of these refined by subspaces of three and four dimensions.
+
+    Parameters
+    ----------
+    cues : MotionCues
+    n_motions : int
+        K, from 1 to the number of tracks.
+    least_share : float
+        See `candidates`.
+    """
+    if n_motions == 1:
+        return [Candidate(np.zeros(len(cues.positions), dtype=np.int64), "single", {})]
+    found = distinct([*_agreement_cuts(cues, n_motions), *_filled_clusterings(cues, n_motions)])
+    refined = [
+        Candidate(
+            renumbered(refine(cues.positions, cues.visible, cues.filled, start.labels, n_dimensions)),
+            f"refined {start.generator}",
+            {**start.parameters, "dimensions": n_dimensions},
+        )
+        for start in found
+        if start.parameters.get("neighbours", REFINED_SHARE) == REFINED_SHARE
+        for n_dimensions in REFINED_DIMENSIONS
+    ]
+    return distinct(plausible(distinct(found + refined), n_motions, least_share))
+
+
+def _agreement_cuts(cues: MotionCues, n_motions: int) -> list[Candidate]:
+    found = []
+    for model in CUT_MODELS:
+        for share in CUT_SHARES:
+            graph = strongest_neighbours(cues.kernels[model].similarity, share / n_motions)
+            labels = renumbered(spectral_clustering(graph, n_motions))
+            found.append(Candidate(labels, model, {"neighbours": share}))
+    return found
+
+
+def _filled_clusterings(cues: MotionCues, n_motions: int) -> list[Candidate]:
+    labels = renumbered(spectral_clustering(cues.sparse_affinity, n_motions))
+    found = [Candidate(labels, "ssc", {})]
+    for d in (2 * n_motions, 3 * n_motions, 4 * n_motions):
+        affinity = angular_affinity(cues.velocity_coordinates[:, :d], VELOCITY_ALPHA)
+        labels = renumbered(spectral_clustering(affinity, n_motions))
+        found.append(Candidate(labels, "velocity", {"d": d, "alpha": VELOCITY_ALPHA}))
+    return found
+
+
+def strongest_neighbours(similarity: np.ndarray, share: float) -> np.ndarray:
+    """Keep each track's strongest similarities, a share of all but four at least, made symmetric."""
+    n = len(similarity)
+    similarity = similarity.copy()
+    np.fill_diagonal(similarity, 0)
+    k = min(max(LEAST_NEIGHBOURS, int(share * n)), n - 1)
+    near = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+    kept = np.zeros_like(similarity)
+    np.put_along_axis(kept, near, np.take_along_axis(similarity, near, axis=1), axis=1)
+    return kept + kept.T
 
 
 def check_pool(pool: str) -> None:
@@ -82,19 +158,24 @@ def check_problem(positions: np.ndarray, n_motions: int) -> None:
     n_tracks, n_frames = check_complete_tracks(positions).shape[:2]
     if n_frames < 3:
         raise DataError(f"tracks of {n_frames} frames cannot be segmented by their motion; 3 are needed")
+    check_number(n_motions, n_tracks)
+    if np.ptp(positions, axis=1).max() == 0:
+        raise DataError("no track moves: there is nothing to tell motions apart by")
+
+
+def check_number(n_motions: int, n_tracks: int) -> None:
+    """Raise a ParameterError unless so many tracks can be cut into `n_motions`."""
     if not 2 <= n_motions <= n_tracks:
         raise ParameterError(
             f"the number of motions must be from 2 to {n_tracks} (the tracks), got {n_motions}"
         )
-    if np.ptp(positions, axis=1).max() == 0:
-        raise DataError("no track moves: there is nothing to tell motions apart by")
 
 
 def velocity_clustering(
     positions: np.ndarray,
     n_motions: int,
     *,
-    alpha: float = 2.0,
+    alpha: float = VELOCITY_ALPHA,
     dimensions: tuple[int, int] | None = None,
 ) -> list[Candidate]:
     """Cluster velocity vectors in every dimension from 2K to 4K (equations 26 and 27).

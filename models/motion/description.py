@@ -22,7 +22,8 @@ SMALLEST = 4
 # Thresholds tau, in units of the space's root mean square distance from its mean.
 THRESHOLDS = np.geomspace(1e-4, 1.0, 44)
 GRAPH_SIZES = np.array([*range(1, 21), 25, 30, 40, 50, 60])
-FORMS = ("raw", "relative")
+SMALLEST_RANGE = 1e-12
+FORMS = ("raw", "relative", "range")
 
 
 def segmentation_features(
@@ -48,14 +49,21 @@ def segmentation_features(
     spaces = _spaces(positions, n_motions)
     columns = [_likelihood(spaces, labelings), _prior(spaces, labelings), _cluster_sizes(labelings)]
     table = np.concatenate([*columns, _consensus(labelings)], axis=1)
-    return formed(table, form)
+    return in_form(table, form)
 
 
-def formed(table: np.ndarray, form: str) -> np.ndarray:
-    """Turn raw features of all candidates of one set of tracks into "raw" or "relative" ones."""
+def in_form(table: np.ndarray, form: str) -> np.ndarray:
+    """Give the raw features of all candidates of one set of tracks a form.
+
+    "relative" subtracts each feature's least value, and "range" divides what is left by its largest: the
+    best candidate by a feature has 0 and the worst 1, whatever the tracks.
+    """
     if form not in FORMS:
         raise ParameterError(f"form must be one of {FORMS}, got {form!r}")
-    return relative(table) if form == "relative" else table
+    if form == "raw":
+        return table
+    least = relative(table)
+    return least if form == "relative" else least / np.maximum(least.max(axis=0), SMALLEST_RANGE)
 
 
 def relative(table: np.ndarray) -> np.ndarray:

@@ -8,16 +8,20 @@ import numpy as np
 
 from ...features.errors import ParameterError
 from ..boosting import RankBoost
-from .candidates import LEAST_SHARE, Candidate, candidates
-from .description import feature_names, formed, segmentation_features
+from .candidates import Candidate
+from .cues import MotionCues
+from .description import in_form
 from .disagreement import disagreement
+from .disturbances import LabelledTracks
+from .pools import DescribedCandidates, described_by_cues, described_candidates, names_of
 
 N_FOLDS = 10
-ARGMIN_FEATURE = "positions plain: average square"
+ARGMIN_FEATURES = ("positions plain: average square", "subspace residual: root mean square")
+MIN_VISIBLE = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class RankingProblem:
     """A sequence whose candidates are generated, described and compared with the truth.
 
     Attributes
@@ -29,6 +33,8 @@ class Described:
     table : ndarray of shape (n_candidates, n_features), float64
         Raw features.
     errors : ndarray of shape (n_candidates,), float64 in [0, 1]
+    over_numbers : DescribedCandidates or None
+        Candidates of several numbers of motions, where wanted.
     """
 
     name: str
@@ -38,6 +44,7 @@ class Described:
     candidates: list[Candidate]
     table: np.ndarray
     errors: np.ndarray
+    over_numbers: DescribedCandidates | None = None
 
 
 def describe(
@@ -48,9 +55,9 @@ def describe(
     video: str,
     category: str = "",
     pool: str = "paper",
-    least_share: float = LEAST_SHARE,
-) -> Described:
-    """Generate and describe the candidates of one sequence whose motions are known.
+    least_share: float | None = None,
+) -> RankingProblem:
+    """Generate and describe the candidates of one sequence of complete tracks whose motions are known.
 
     Parameters
     ----------
@@ -61,14 +68,42 @@ def describe(
         Of `candidates`.
     """
     n_motions = len(np.unique(labels))
-    found = candidates(positions, n_motions, pool=pool, least_share=least_share)
-    labelings = [candidate.labels for candidate in found]
-    table = segmentation_features(positions, n_motions, labelings, form="raw")
-    errors = np.array([disagreement(labeling, labels) for labeling in labelings])
-    return Described(name, video, category, n_motions, found, table, errors)
+    found = described_candidates(positions, n_motions, pool, least_share)
+    errors = np.array([disagreement(candidate.labels, labels) for candidate in found.candidates])
+    return RankingProblem(name, video, category, n_motions, found.candidates, found.table, errors)
 
 
-class Ranks(Protocol):
+def describe_tracks(
+    tracks: LabelledTracks,
+    numbers: Sequence[int] | None = None,
+    *,
+    name: str,
+    video: str,
+    category: str = "",
+) -> RankingProblem:
+    """Describe the candidates of the pool "pairs" for tracks that may have gaps and outliers.
+
+    Parameters
+    ----------
+    tracks : LabelledTracks
+        Tracks visible in fewer than three frames are left out; outliers do not count in the errors.
+    numbers : sequence of int, optional
+        Of motions; beside the right one, which are then described together.
+    name, video, category : str
+    """
+    tracks = tracks[tracks.visible.sum(axis=1) >= MIN_VISIBLE]
+    known = tracks.labels >= 0
+    n_motions = len(np.unique(tracks.labels[known]))
+    cues = MotionCues(tracks.positions, tracks.visible)
+    every = described_by_cues(cues, sorted({n_motions, *(numbers or [])}))
+    own = every.of_number(n_motions)
+    errors = np.array([disagreement(c.labels[known], tracks.labels[known]) for c in own.candidates])
+    return RankingProblem(
+        name, video, category, n_motions, own.candidates, own.table, errors, every if numbers else None
+    )
+
+
+class CandidateRanker(Protocol):
     """What cross-validation asks of a ranker."""
 
     def fit_candidates(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]): ...
@@ -87,14 +122,14 @@ class BoostedRanker:
     def fit_candidates(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]) -> "BoostedRanker":
         """Learn from candidates that are described; see `MotionRanker.fit_candidates`."""
         sequence = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-        table = np.concatenate([formed(table, self.form) for table in tables])
+        table = np.concatenate([in_form(table, self.form) for table in tables])
         self.model_ = RankBoost(self.n_rounds, n_thresholds=self.n_thresholds)
         self.model_.fit(table, -np.concatenate(errors), qid=sequence)
         return self
 
     def score(self, table: np.ndarray) -> np.ndarray:
         """Return the score of each candidate of a sequence."""
-        return self.model_.predict(formed(table, self.form))
+        return self.model_.predict(in_form(table, self.form))
 
 
 def assign_folds(videos: Sequence[str], seed: int, n_folds: int = N_FOLDS) -> np.ndarray:
@@ -130,8 +165,8 @@ class CrossValidated:
 
 
 def cross_validate(
-    described: Sequence[Described],
-    make_ranker: Callable[[], Ranks],
+    described: Sequence[RankingProblem],
+    make_ranker: Callable[[], CandidateRanker],
     seed: int,
     n_folds: int = N_FOLDS,
     report: Callable[[int, int], None] | None = None,
@@ -140,7 +175,7 @@ def cross_validate(
 
     Parameters
     ----------
-    described : sequence of Described
+    described : sequence of RankingProblem
     make_ranker : callable
         Returns a new ranker.
     seed : int
@@ -162,20 +197,27 @@ def cross_validate(
     return CrossValidated(chosen[folds, np.arange(len(described))], train)
 
 
-def baselines(described: Sequence[Described]) -> dict[str, np.ndarray]:
+def baselines(described: Sequence[RankingProblem]) -> dict[str, np.ndarray]:
     """Return the errors of choices that nothing was learned for, each of shape (n_sequences,).
 
     "oracle" takes the best candidate, "random candidate" the mean of all, "best fixed d" the velocity
     clustering in 2K + j dimensions with the j that is best on all of these sequences (chosen with the
     answers known), "least squared distance" the candidate with the least average squared distance to its
-    subspaces, and "SSC alone" the sparse subspace clustering, where the pool has it.
+    subspaces, "consensus" the one that disagrees least with the others on average, "best fixed candidate" the
+    one run (generator and parameters) that is best on all of these sequences (again with the answers known;
+    the mean of a sequence's candidates where it lacks the run), and "SSC alone" the sparse subspace
+    clustering, where the pool has it.
     """
-    column = feature_names().index(ARGMIN_FEATURE)
+    names = names_of("pairs" if described[0].table.shape[1] == len(names_of("pairs")) else "paper")
+    column = next(names.index(name) for name in ARGMIN_FEATURES if name in names)
+    consensus = names.index("mean disagreement")
     choices = {
         "oracle": np.array([s.errors.min() for s in described]),
         "random candidate": np.array([s.errors.mean() for s in described]),
         "best fixed d": _best_fixed_dimension(described),
         "least squared distance": np.array([s.errors[np.argmin(s.table[:, column])] for s in described]),
+        "consensus": np.array([s.errors[np.argmin(s.table[:, consensus])] for s in described]),
+        "best fixed candidate": _best_fixed_candidate(described),
     }
     alone = [_runs(s, "ssc") for s in described]
     if all(alone):
@@ -183,7 +225,7 @@ def baselines(described: Sequence[Described]) -> dict[str, np.ndarray]:
     return choices
 
 
-def _runs(sequence: Described, generator: str) -> list[tuple[float, float]]:
+def _runs(sequence: RankingProblem, generator: str) -> list[tuple[float, float]]:
     """Dimension (0 without one) and error of all runs of a generator, repetitions included."""
     runs = []
     for candidate, error in zip(sequence.candidates, sequence.errors, strict=True):
@@ -193,7 +235,7 @@ def _runs(sequence: Described, generator: str) -> list[tuple[float, float]]:
     return sorted(runs)
 
 
-def _best_fixed_dimension(described: Sequence[Described]) -> np.ndarray:
+def _best_fixed_dimension(described: Sequence[RankingProblem]) -> np.ndarray:
     """Errors in 2K + j dimensions for the j that is best over all sequences."""
     tables = [
         [_error_in_dimension(s, 2 * s.n_motions + min(j, 2 * s.n_motions)) for s in described]
@@ -202,7 +244,21 @@ def _best_fixed_dimension(described: Sequence[Described]) -> np.ndarray:
     return np.array(min(tables, key=lambda errors: float(np.mean(errors))))
 
 
-def _error_in_dimension(sequence: Described, wanted: int) -> float:
+def _best_fixed_candidate(described: Sequence[RankingProblem]) -> np.ndarray:
+    """Errors of the generator with those parameters that is best over all sequences."""
+    runs: dict[tuple, np.ndarray] = {}
+    mean = np.array([s.errors.mean() for s in described])
+    for i, s in enumerate(described):
+        for candidate, error in zip(s.candidates, s.errors, strict=True):
+            for run in (candidate, *candidate.repetitions):
+                # dimensions are multiples of K
+                settings = {k: v / s.n_motions if k == "d" else v for k, v in run.parameters.items()}
+                key = (run.generator, *sorted(settings.items()))
+                runs.setdefault(key, mean.copy())[i] = error
+    return min(runs.values(), key=lambda errors: float(np.mean(errors)))
+
+
+def _error_in_dimension(sequence: RankingProblem, wanted: int) -> float:
     """Error of velocity clustering in the nearest dimension that the pool has; of any candidate without."""
     runs = _runs(sequence, "velocity")
     if not runs:
@@ -221,12 +277,12 @@ class Row:
     median: float
 
 
-def by_group(described: Sequence[Described], errors: np.ndarray) -> list[Row]:
+def by_group(described: Sequence[RankingProblem], errors: np.ndarray) -> list[Row]:
     """Summarise errors as Table 7 does: by number of motions and category, then all together.
 
     Parameters
     ----------
-    described : sequence of Described
+    described : sequence of RankingProblem
     errors : ndarray of shape (n_sequences,), or (n_repetitions, n_sequences)
         Average and median are those of each repetition, averaged over them.
 

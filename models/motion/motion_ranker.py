@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from ...features.errors import DataError, ParameterError
 from ..additive import PiecewiseModel
@@ -14,12 +15,18 @@ from ..estimators import FSARanker
 from ..model_files import ModelFile, write_model_file
 from ..penalties import Ridge
 from ..responses import Piecewise
-from .candidates import POOLS, Candidate, candidates
-from .description import FORMS, feature_kinds, feature_names, formed, segmentation_features
+from .candidates import POOLS, Candidate, check_problem
+from .cues import MotionCues
+from .description import FORMS, in_form
 from .disagreement import disagreement
+from .pools import DescribedCandidates, described_by_cues, described_candidates, kinds_of, names_of
 
 KIND = "motion-ranker"
 FEATURES = ("all", "likelihood", "prior")
+NUMBER_PREFIX = "number_"
+MOST_MOTIONS = 5
+LEAST_TRACKS_A_MOTION = 6
+APART = 0.02  # share of the tracks; candidates nearer than this to the best say the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +38,13 @@ class Ranking:
     candidates : list of Candidate
     scores : ndarray of shape (n_candidates,), float64
         Of the ranking function, descending; comparable within one set of tracks only.
+    number_scores : dict of int to float
+        Where the number of motions was to be found: the score of each.
     """
 
     candidates: list[Candidate]
     scores: np.ndarray
+    number_scores: dict[int, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -44,14 +54,29 @@ class Ranking:
         """The candidate that ranks first."""
         return self.candidates[0]
 
+    @property
+    def margin(self) -> float:
+        """How far the best candidate's score exceeds that of the next one that differs; infinite alone."""
+        far = [disagreement(candidate.labels, self.best.labels) > APART for candidate in self.candidates]
+        return float(self.scores[0] - self.scores[far].max()) if any(far) else float("inf")
+
+    def support(self) -> np.ndarray:
+        """Return how much of the candidates' weight, exp(score), gives each track the best's label, (P,)."""
+        weights = np.exp(self.scores - self.scores[0])
+        votes = np.zeros(len(self.best.labels))
+        for candidate, weight in zip(self.candidates, weights, strict=True):
+            votes += weight * _same_label(candidate.labels, self.best.labels)
+        return votes / weights.sum()
+
 
 class MotionRanker:
     """Choose among candidate segmentations of tracks, learned from tracks with labels.
 
     Parameters
     ----------
-    pool : {"paper", "large"}
-        Candidates to choose among; see `candidates`.
+    pool : {"paper", "large", "widest", "pairs"}
+        Candidates to choose among, and with "pairs" other features; see `candidates` and
+        `segmentation_measures`.
     features : {"all", "likelihood", "prior"}
         Kinds of features to choose from.
     form : {"relative", "raw"}
@@ -70,7 +95,10 @@ class MotionRanker:
     Attributes
     ----------
     model_ : PiecewiseModel
-        The ranking function, over the columns of `segmentation_features`.
+        The ranking function, over the features that `names_of` the pool lists.
+    number_model_ : PiecewiseModel or None
+        Ranks the best candidates of different numbers of motions, over the same features twice: as they are,
+        and in the form "range" among these candidates. None if it was not fitted.
     metadata_ : dict
         What the model file recorded of its training.
 
@@ -82,6 +110,7 @@ class MotionRanker:
     """
 
     model_: PiecewiseModel
+    number_model_: PiecewiseModel | None = None
     metadata_: dict[str, Any]
 
     def __init__(
@@ -133,10 +162,9 @@ class MotionRanker:
         tables, errors = [], []
         for positions, truth in zip(sequences_positions, labels, strict=True):
             truth = np.asarray(truth)
-            n_motions = len(np.unique(truth))
-            labelings = [c.labels for c in candidates(positions, n_motions, pool=self.pool)]
-            tables.append(segmentation_features(positions, n_motions, labelings, form="raw"))
-            errors.append(np.array([disagreement(found, truth) for found in labelings]))
+            found = described_candidates(positions, len(np.unique(truth)), self.pool)
+            tables.append(found.table)
+            errors.append(np.array([disagreement(c.labels, truth) for c in found.candidates]))
         return self.fit_candidates(tables, errors)
 
     def fit_candidates(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]) -> "MotionRanker":
@@ -160,11 +188,46 @@ class MotionRanker:
         """
         if len(tables) == 0:
             raise DataError("no sequences to learn from")
-        columns = used_columns(self.features)
-        table = np.concatenate([formed(table, self.form)[:, columns] for table in tables])
+        columns = np.arange(len(kinds_of(self.pool)))
+        if self.features != "all":
+            columns = np.flatnonzero(kinds_of(self.pool) == self.features)
+        model = self._ranked([in_form(table, self.form)[:, columns] for table in tables], errors)
+        self.model_ = model.with_features(columns[model.features])
+        self.number_model_ = None
+        self.metadata_ = {}
+        return self
+
+    def fit_numbers(
+        self, sequences: Sequence[DescribedCandidates], n_motions: Sequence[int]
+    ) -> "MotionRanker":
+        """Learn to tell the number of motions; `fit_candidates` comes first.
+
+        Parameters
+        ----------
+        sequences : sequence of DescribedCandidates
+            Of each sequence, of several numbers of motions.
+        n_motions : sequence of int
+            The right number of each.
+
+        Returns
+        -------
+        self
+        """
+        tables, errors = [], []
+        for described, right in zip(sequences, n_motions, strict=True):
+            rows = self._best_of_numbers(described)
+            tables.append(_over_numbers(described.table[rows]))
+            far = np.abs(described.n_motions[rows] - right)
+            errors.append(far / (1.0 + far))
+        self.number_model_ = self._ranked(tables, errors)
+        return self
+
+    def _ranked(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]) -> PiecewiseModel:
+        """Learn one ranking function over the columns of the tables."""
         sequence = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        table = np.concatenate(tables)
         ranker = FSARanker(
-            k=self.k,
+            k=min(self.k, table.shape[1]),
             response=Piecewise(n_bins=self.n_bins, ranges="full"),
             n_iter=self.n_iter,
             mu=self.mu,
@@ -176,9 +239,7 @@ class MotionRanker:
         ranker.fit(table, pairs=pairs, r=r, pair_weight=_per_sequence(sequence[pairs[:, 0]]))
         model = ranker.model_
         assert isinstance(model, PiecewiseModel)
-        self.model_ = model.with_features(columns[model.features])
-        self.metadata_ = {}
-        return self
+        return model
 
     def score(self, table: np.ndarray) -> np.ndarray:
         """Return the ranking function of one sequence's candidates.
@@ -194,7 +255,7 @@ class MotionRanker:
         """
         if not hasattr(self, "model_"):
             raise ParameterError("the ranker is not fitted: call fit, or load one")
-        return self.model_.respond(formed(table, self.form))[:, 0]
+        return self.model_.respond(in_form(table, self.form))[:, 0]
 
     def rank(self, positions: np.ndarray, n_motions: int) -> Ranking:
         """Generate the candidate segmentations of some tracks and rank them.
@@ -209,16 +270,56 @@ class MotionRanker:
         -------
         Ranking
         """
-        found = candidates(positions, n_motions, pool=self.pool)
-        table = segmentation_features(positions, n_motions, [c.labels for c in found], form="raw")
-        scores = self.score(table)
+        check_problem(positions, n_motions)
+        return self.rank_described(described_candidates(positions, n_motions, self.pool))
+
+    def rank_cues(self, cues: MotionCues, n_motions: int | None = None) -> Ranking:
+        """Rank candidates for tracks that may have gaps; the pool must be "pairs".
+
+        Parameters
+        ----------
+        cues : MotionCues
+        n_motions : int, optional
+            By default it is found, from 1 to `MOST_MOTIONS`.
+
+        Returns
+        -------
+        Ranking
+            Of the candidates of one number of motions.
+        """
+        if n_motions is not None:
+            return self.rank_described(described_by_cues(cues, [n_motions]))
+        if self.number_model_ is None:
+            raise ParameterError("this ranker was not trained to find the number of motions: give it")
+        most = min(MOST_MOTIONS, len(cues.positions) // LEAST_TRACKS_A_MOTION)
+        found = described_by_cues(cues, list(range(1, max(1, most) + 1)))
+        scores = self.number_scores(found)
+        ranking = self.rank_described(found.of_number(max(scores, key=lambda number: scores[number])))
+        return Ranking(ranking.candidates, ranking.scores, scores)
+
+    def number_scores(self, found: DescribedCandidates) -> dict[int, float]:
+        """Score each number of motions by the candidate that ranks first of it; `fit_numbers` comes first."""
+        assert self.number_model_ is not None
+        rows = self._best_of_numbers(found)
+        scores = self.number_model_.respond(_over_numbers(found.table[rows]))[:, 0]
+        return dict(zip(found.n_motions[rows].tolist(), scores.tolist(), strict=True))
+
+    def rank_described(self, found: DescribedCandidates) -> Ranking:
+        """Put described candidates of one number of motions in order."""
+        scores = self.score(found.table)
         order = np.argsort(-scores, kind="stable")
-        return Ranking([found[i] for i in order], scores[order])
+        return Ranking([found.candidates[i] for i in order], scores[order])
+
+    def _best_of_numbers(self, described: DescribedCandidates) -> np.ndarray:
+        """Row of the candidate that ranks first of each number of motions."""
+        numbers = described.n_motions
+        rows = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+        return np.array([own[np.argmax(self.score(described.table[own]))] for own in rows])
 
     @property
     def selected_names(self) -> list[str]:
         """Names of the selected features, strongest first."""
-        names = feature_names()
+        names = names_of(self.pool)
         order = np.argsort(-self.model_.importance(), kind="stable")
         return [names[j] for j in self.model_.features[order]]
 
@@ -231,7 +332,7 @@ class MotionRanker:
         metadata : dict, optional
             JSON values to keep along: data, scores.
         """
-        names = feature_names()
+        names = names_of(self.pool)
         arrays = self.model_.to_arrays()
         del arrays["features"]  # columns; names are kept, which other versions number otherwise
         document = {
@@ -239,6 +340,11 @@ class MotionRanker:
             "parameters": self._parameters(),
             "training": metadata or {},
         }
+        if self.number_model_ is not None:
+            arrays |= self.number_model_.to_arrays(NUMBER_PREFIX)
+            del arrays[f"{NUMBER_PREFIX}features"]
+            twice = _names_over_numbers(names)
+            document["number_features"] = [twice[j] for j in self.number_model_.features]
         write_model_file(path, KIND, arrays, document)
 
     def _parameters(self) -> dict[str, Any]:
@@ -248,15 +354,20 @@ class MotionRanker:
     @classmethod
     def from_model_file(cls, file: ModelFile) -> "MotionRanker":
         """Build the ranker that a model file holds, after checking everything in it."""
-        columns = _columns_named(file.metadata.get("features"))
-        model = PiecewiseModel.from_arrays(file, features=columns, n_outputs=1)
         try:
             ranker = cls(**file.metadata["parameters"])
         except (KeyError, TypeError) as error:
             raise DataError(f"model file: the ranker's parameters do not fit ({error})") from None
         except ParameterError as error:
             raise DataError(f"model file: {error}") from None
-        ranker.model_ = model
+        names = names_of(ranker.pool)
+        columns = _columns_named(file.metadata.get("features"), names)
+        ranker.model_ = PiecewiseModel.from_arrays(file, features=columns, n_outputs=1)
+        if "number_features" in file.metadata:
+            columns = _columns_named(file.metadata["number_features"], _names_over_numbers(names))
+            ranker.number_model_ = PiecewiseModel.from_arrays(
+                file, NUMBER_PREFIX, features=columns, n_outputs=1
+            )
         training = file.metadata.get("training")
         ranker.metadata_ = training if isinstance(training, dict) else {}
         return ranker
@@ -267,11 +378,11 @@ def _per_sequence(sequence: np.ndarray) -> np.ndarray:
     return 1 / np.bincount(sequence)[sequence]
 
 
-def _columns_named(names: Any) -> np.ndarray:
-    """Turn the feature names of a file into columns of `segmentation_features`."""
+def _columns_named(names: Any, known: list[str]) -> np.ndarray:
+    """Turn the feature names of a file into columns of the features that are known."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise DataError("model file: features must be a list of names")
-    column = {name: j for j, name in enumerate(feature_names())}
+    column = {name: j for j, name in enumerate(known)}
     unknown = [name for name in names if name not in column]
     if unknown:
         raise DataError(f"model file: unknown feature {unknown[0]!r}; made by another version?")
@@ -280,7 +391,20 @@ def _columns_named(names: Any) -> np.ndarray:
     return np.array([column[name] for name in names], dtype=np.int64)
 
 
-def used_columns(features: str) -> np.ndarray:
-    """Return the columns of `segmentation_features` of a kind: "all", "likelihood" or "prior"."""
-    kinds = feature_kinds()
-    return np.flatnonzero(kinds == features) if features != "all" else np.arange(len(kinds))
+def _over_numbers(table: np.ndarray) -> np.ndarray:
+    """Features of candidates of different numbers of motions: as they are, and between best and worst."""
+    return np.concatenate([table, in_form(table, "range")], axis=1)
+
+
+def _names_over_numbers(names: list[str]) -> list[str]:
+    return [*names, *(f"{name}, between best and worst" for name in names)]
+
+
+def _same_label(labels: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """Which tracks have the label of the best candidate, under the best matching of labels."""
+    counts = np.zeros((labels.max() + 1, best.max() + 1), dtype=np.int64)
+    np.add.at(counts, (labels, best), 1)
+    match = np.full(len(counts), -1)
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    match[rows] = columns
+    return match[labels] == best

@@ -1,16 +1,24 @@
-"""Segmenting tracks with gaps: complete tracks by ranking, the others by the nearest fitted subspace."""
+"""Segmenting any tracks: the number of motions, tracks with gaps, outliers, many tracks, long clips."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...features.errors import DataError, ParameterError
-from ...features.subspaces import MOTION_DIMENSIONS
+from ...features.completion import filled_tracks
+from ...features.errors import DataError
+from .candidates import check_number
+from .cues import MotionCues
 from .motion_ranker import MotionRanker, Ranking
+from .refinement import FittedMotion
+from .windows import Votes, matched, window_starts
 
 UNLABELLED = -1
-NOISE_PX = 0.5  # what tracking is taken to be wrong by
 MIN_VISIBLE = 3  # frames; two leave 4 coordinates for 3 unknowns, and next to nothing to compare
+MOST_RANKED = 600  # tracks that candidates are made of; the others join the motions that are found
+OUTLIER_RATIO = 6.0  # of a track's residual to its motion's median
+OUTLIER_PX = 1.5
+N_OUTLIER_PASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,27 +28,48 @@ class Segmentation:
     Attributes
     ----------
     labels : ndarray of shape (P,), int64
-        From 0; `UNLABELLED` for a track that is visible in fewer than `MIN_VISIBLE` frames.
+        From 0; `UNLABELLED` for an outlier and for a track visible in fewer than `MIN_VISIBLE` frames.
+    outlier : ndarray of shape (P,), bool
+        Tracks that fit no motion.
+    confidence : ndarray of shape (P,), float64 in [0, 1]
+        How much of the candidates' weight gives the track its label; 0 without a label.
     ranking : Ranking
-        Candidates for the complete tracks alone, in their order; the labels are those of the best.
-    complete : ndarray of shape (P,), bool
-        Tracks visible in every frame, which were segmented.
-    by_subspace : ndarray of shape (P,), bool
-        Tracks with gaps, which took the label of the nearest subspace.
+        Candidates for the tracks `ranked`, in their order; of a long clip, those of the first window.
+    ranked : ndarray of shape (P,), bool
+        Tracks that candidates were made of.
+    joined : ndarray of shape (P,), bool
+        Tracks that took the label of the motion that they fit best.
+    windows : list of (int, int)
+        First frame and end of each part that was segmented by itself.
     """
 
     labels: np.ndarray
+    outlier: np.ndarray
+    confidence: np.ndarray
     ranking: Ranking
-    complete: np.ndarray
-    by_subspace: np.ndarray
+    ranked: np.ndarray
+    joined: np.ndarray
+    windows: list[tuple[int, int]]
+
+    @property
+    def n_motions(self) -> int:
+        """Motions with a track."""
+        return len(np.unique(self.labels[self.labels >= 0]))
 
     @property
     def n_unlabelled(self) -> int:
         """Number of tracks too short to be labelled."""
-        return int(np.sum(self.labels == UNLABELLED))
+        return int(np.sum((self.labels == UNLABELLED) & ~self.outlier))
 
 
-def segment(positions: np.ndarray, visible: np.ndarray, n_motions: int, ranker: MotionRanker) -> Segmentation:
+def segment(
+    positions: np.ndarray,
+    visible: np.ndarray,
+    n_motions: int | None,
+    ranker: MotionRanker,
+    *,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> Segmentation:
     """Segment tracks by their motion.
 
     Parameters
@@ -48,10 +77,12 @@ def segment(positions: np.ndarray, visible: np.ndarray, n_motions: int, ranker: 
     positions : ndarray of shape (P, F, 2)
         x and y in pixels; anything where a point is not visible.
     visible : ndarray of shape (P, F), bool
-    n_motions : int
-        K, at least 2.
+    n_motions : int or None
+        K, at least 2; None finds it.
     ranker : MotionRanker
-        Fitted; segments the complete tracks.
+        Fitted. One of another pool than "pairs" segments the complete tracks and needs the number.
+    report : callable
+        Called with (windows done, windows in all).
 
     Returns
     -------
@@ -60,24 +91,36 @@ def segment(positions: np.ndarray, visible: np.ndarray, n_motions: int, ranker: 
     Raises
     ------
     ParameterError
-        If `n_motions` is below 2 or above the number of tracks.
+        If `n_motions` is below 2 or above the number of tracks, or not given to a ranker that cannot find
+        it.
     DataError
-        If a visible position is not finite, fewer than `n_motions` different tracks are complete, there are
-        fewer than three frames, or nothing moves.
+        If a visible position is not finite, too few tracks are visible long enough, there are fewer than
+        three frames, or nothing moves.
     """
     positions, visible = np.asarray(positions, dtype=np.float64), np.asarray(visible, dtype=bool)
     _check(positions, visible, n_motions)
-    complete = np.asarray(visible.all(axis=1))
-    ranking = ranker.rank(positions[complete], n_motions)
-    labels = np.full(len(positions), UNLABELLED, dtype=np.int64)
-    labels[complete] = ranking.best.labels
-    by_subspace = ~complete & (visible.sum(axis=1) >= MIN_VISIBLE)
-    subspaces = fit_subspaces(positions[complete], labels[complete])
-    labels[by_subspace] = nearest_subspace(positions[by_subspace], visible[by_subspace], subspaces)
-    return Segmentation(labels, ranking, complete, by_subspace)
+    positions = np.where(visible[:, :, None], positions, 0.0)
+    windows = window_starts(positions.shape[1]) if ranker.pool == "pairs" else [(0, positions.shape[1])]
+    parts: list[Segmentation] = []
+    votes = Votes(len(positions))
+    for number, (start, end) in enumerate(windows):
+        report(number, len(windows))
+        own = np.flatnonzero(visible[:, start:end].sum(axis=1) >= MIN_VISIBLE)
+        try:
+            part = _segment_window(positions[own, start:end], visible[own, start:end], n_motions, ranker)
+        except DataError:
+            if len(windows) == 1 or (number == len(windows) - 1 and not parts):
+                raise
+            continue  # nothing moves or is tracked here; the rest of the clip goes on
+        part = _spread(part, own, len(positions), (start, end))
+        labels = matched(part.labels, votes.labels, votes.n_motions) if parts else part.labels
+        votes.add(labels, visible[:, start:end].sum(axis=1))
+        parts.append(part)
+    report(len(windows), len(windows))
+    return parts[0] if len(windows) == 1 else _joined_parts(parts, votes)
 
 
-def _check(positions: np.ndarray, visible: np.ndarray, n_motions: int) -> None:
+def _check(positions: np.ndarray, visible: np.ndarray, n_motions: int | None) -> None:
     if positions.ndim != 3 or positions.shape[2] != 2 or visible.shape != positions.shape[:2]:
         raise DataError(
             "tracks must have shape (P, F, 2) and their visibility (P, F), got "
@@ -85,88 +128,160 @@ def _check(positions: np.ndarray, visible: np.ndarray, n_motions: int) -> None:
         )
     if not np.isfinite(positions[visible]).all():
         raise DataError("a visible point has a position that is not finite")
-    if not 2 <= n_motions <= len(positions):
-        raise ParameterError(
-            f"the number of motions must be from 2 to {len(positions)} (the tracks), got {n_motions}"
-        )
-    complete = positions[visible.all(axis=1)]
-    if len(complete) < n_motions:
+    if positions.shape[1] < MIN_VISIBLE:
         raise DataError(
-            f"{len(complete)} of {len(positions)} tracks are visible in all {positions.shape[1]} frames; "
-            f"{n_motions} motions need at least as many: take fewer frames"
+            f"tracks of {positions.shape[1]} frames cannot be segmented by their motion; 3 are needed"
         )
-    n_different = len(np.unique(complete.reshape(len(complete), -1), axis=0))
+    if n_motions is not None:
+        check_number(n_motions, len(positions))
+
+
+def _segment_window(
+    positions: np.ndarray, visible: np.ndarray, n_motions: int | None, ranker: MotionRanker
+) -> Segmentation:
+    """Segment tracks that are all visible in `MIN_VISIBLE` frames or more."""
+    ranked = chosen_tracks(visible) if ranker.pool == "pairs" else np.asarray(visible.all(axis=1))
+    _check_tracks(positions, visible, ranked, n_motions or 1, complete=ranker.pool != "pairs")
+    if ranker.pool == "pairs":
+        ranking = ranker.rank_cues(MotionCues(positions[ranked], visible[ranked]), n_motions)
+    else:
+        ranking = ranker.rank(positions[ranked], _given(n_motions))
+    labels, confidence = np.full(len(positions), UNLABELLED), np.zeros(len(positions))
+    labels[ranked], confidence[ranked] = ranking.best.labels, ranking.support()
+    motions, outlier = _fitted_motions(positions, visible, labels)
+    joined = ~ranked
+    costs = np.stack([motion.costs(positions[joined], visible[joined]) for motion in motions])
+    labels[joined] = np.argmin(costs, axis=0)
+    confidence[joined] = np.exp(-(costs - costs.min(axis=0)) / 2).sum(axis=0) ** -1.0
+    outlier |= _far(positions, visible, labels, motions, ranked & ~outlier)
+    labels[outlier], confidence[outlier] = UNLABELLED, 0.0
+    return Segmentation(
+        labels, outlier, confidence, ranking, ranked, joined & ~outlier, [(0, visible.shape[1])]
+    )
+
+
+def _given(n_motions: int | None) -> int:
+    if n_motions is None:
+        raise DataError("this ranker cannot find the number of motions: give it")
+    return n_motions
+
+
+def chosen_tracks(visible: np.ndarray, most: int = MOST_RANKED) -> np.ndarray:
+    """Choose the tracks that candidates are made of, (P,) bool: all, or so many, the longer ones rather."""
+    chosen = np.ones(len(visible), dtype=bool)
+    if len(visible) > most:
+        length = visible.sum(axis=1)
+        long = (
+            np.flatnonzero(length >= np.sort(length)[-2 * most])
+            if len(visible) > 2 * most
+            else np.arange(len(visible))
+        )
+        chosen[:] = False
+        # Every so-and-so-many-th, as neighbours in the list are often neighbours in the picture.
+        chosen[long[np.linspace(0, len(long) - 1, most).round().astype(int)]] = True
+    return chosen
+
+
+def _check_tracks(
+    positions: np.ndarray, visible: np.ndarray, ranked: np.ndarray, n_motions: int, *, complete: bool
+) -> None:
+    """Raise a DataError unless there are different, moving tracks for so many motions."""
+    n_frames = visible.shape[1]
+    n_ranked = int(ranked.sum())
+    if n_ranked < max(n_motions, 2):
+        kind = f"visible in all {n_frames} frames" if complete else f"visible in {MIN_VISIBLE} frames"
+        raise DataError(
+            f"{n_ranked} of {len(positions)} tracks are {kind}; {n_motions} motions need at least as many"
+            + (": take fewer frames" if complete else "")
+        )
+    own, seen = positions[ranked], visible[ranked]
+    n_different = len(np.unique(own.reshape(n_ranked, -1), axis=0))
     if n_different < n_motions:
         raise DataError(
-            f"the {len(complete)} complete tracks are copies of {n_different}; {n_motions} motions need at "
-            "least as many different ones"
+            f"the {n_ranked} tracks are copies of {n_different}; {n_motions} motions need at least as many "
+            "different ones"
         )
+    low = np.where(seen[:, :, None], own, np.inf).min(axis=1)
+    high = np.where(seen[:, :, None], own, -np.inf).max(axis=1)
+    if (high - low).max() == 0:
+        raise DataError("no track moves: there is nothing to tell motions apart by")
 
 
-Subspace = tuple[np.ndarray, np.ndarray]
-"""Mean, (2 F,), and directions, (2 F, at most 3), each as long as the tracks' standard deviation along it."""
+def _fitted_motions(
+    positions: np.ndarray, visible: np.ndarray, labels: np.ndarray
+) -> tuple[list[FittedMotion], np.ndarray]:
+    """Fit every motion to its tracks without those that are far from it; which those are, (P,) bool."""
+    outlier = np.zeros(len(labels), dtype=bool)
+    filled = np.zeros_like(positions)
+    filled[labels >= 0] = filled_tracks(positions[labels >= 0], visible[labels >= 0])
+    motions: list[FittedMotion] = []
+    for _ in range(N_OUTLIER_PASSES):
+        motions = []
+        for label in range(int(labels.max()) + 1):
+            own = (labels == label) & ~outlier
+            own = own if own.any() else labels == label
+            motions.append(FittedMotion.of(positions[own], visible[own], filled[own]))
+        far = _far(positions, visible, labels, motions, (labels >= 0) & ~outlier)
+        if np.array_equal(far, outlier):
+            break
+        outlier = far
+    return motions, outlier
 
 
-def fit_subspaces(positions: np.ndarray, labels: np.ndarray) -> list[Subspace]:
-    """Fit an affine subspace of up to three dimensions to the complete tracks of each label.
+def _far(
+    positions: np.ndarray,
+    visible: np.ndarray,
+    labels: np.ndarray,
+    motions: list[FittedMotion],
+    fitted: np.ndarray,
+) -> np.ndarray:
+    """Tracks whose residual is many times that of the median track of their motion, (P,) bool.
 
-    Parameters
-    ----------
-    positions : ndarray of shape (P, F, 2)
-    labels : ndarray of shape (P,), int
-        From 0, every number up to the largest used.
-
-    Returns
-    -------
-    list of (mean, directions)
-        By label, least squares.
+    `fitted` (P,) bool are those that the motions were fitted to.
     """
-    vectors = positions.reshape(len(positions), -1)
-    subspaces = []
-    for label in range(int(labels.max()) + 1):
-        members = vectors[labels == label]
-        mean = members.mean(axis=0)
-        _, spread, directions = np.linalg.svd(members - mean, full_matrices=False)
-        deviations = spread[:MOTION_DIMENSIONS] / np.sqrt(len(members))
-        subspaces.append((mean, directions[:MOTION_DIMENSIONS].T * deviations))
-    return subspaces
+    far = np.zeros(len(labels), dtype=bool)
+    for label, motion in enumerate(motions):
+        own = np.flatnonzero(labels == label)
+        if len(own):
+            residuals = motion.residuals(positions[own], visible[own], fitted[own])
+            far[own] = residuals > max(OUTLIER_RATIO * float(np.median(residuals)), OUTLIER_PX)
+    return far
 
 
-def nearest_subspace(positions: np.ndarray, visible: np.ndarray, subspaces: list[Subspace]) -> np.ndarray:
-    """Return the subspace that each track with gaps is nearest to, by its visible frames alone.
+def _spread(part: Segmentation, own: np.ndarray, n_tracks: int, window: tuple[int, int]) -> Segmentation:
+    """Give a part's arrays a row for every track of the clip."""
 
-    A track's place in a subspace is the one of least squares, with a place far from the motion's own tracks
-    counted as an error too, as far as tracking noise does not explain it: from a few frames, a direction in
-    which the motion's tracks hardly differ would else explain any other motion. On the 155 sequences of
-    Hopkins with 30 % of the tracks cut to half (a quarter) of their frames, this mistakes 0.2 % (0.3 %) of
-    these, plain least squares 0.6 % (1.0 %).
+    def over_all(values: np.ndarray, otherwise: float) -> np.ndarray:
+        whole = np.full(n_tracks, otherwise, dtype=values.dtype)
+        whole[own] = values
+        return whole
 
-    Parameters
-    ----------
-    positions : ndarray of shape (n, F, 2)
-    visible : ndarray of shape (n, F), bool
-    subspaces : list of (mean, directions)
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-    """
-    vectors = np.where(visible[:, :, None], positions, 0.0).reshape(len(positions), 2 * visible.shape[1])
-    labels = np.zeros(len(positions), dtype=np.int64)
-    # Tracks that are visible in the same frames share a projection.
-    patterns, pattern = np.unique(visible, axis=0, return_inverse=True)
-    for p, frames in enumerate(patterns):
-        members = np.flatnonzero(pattern.ravel() == p)
-        seen = np.repeat(frames, 2)
-        distances = [_distance(vectors[members][:, seen], mean[seen], a[seen]) for mean, a in subspaces]
-        labels[members] = np.argmin(distances, axis=0)
-    return labels
+    return Segmentation(
+        over_all(part.labels, UNLABELLED),
+        over_all(part.outlier, False),
+        over_all(part.confidence, 0.0),
+        part.ranking,
+        over_all(part.ranked, False),
+        over_all(part.joined, False),
+        [window],
+    )
 
 
-def _distance(vectors: np.ndarray, mean: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Least |v - mean - A c|^2 + NOISE_PX^2 |c|^2 over c, of each row v."""
-    n = directions.shape[1]
-    stacked = np.vstack([directions, NOISE_PX * np.eye(n)])
-    target = np.vstack([(vectors - mean).T, np.zeros((n, len(vectors)))])
-    coordinates = np.linalg.lstsq(stacked, target, rcond=None)[0]
-    return np.sum((target - stacked @ coordinates) ** 2, axis=0)
+def _joined_parts(parts: list[Segmentation], votes: Votes) -> Segmentation:
+    """Put the windows of a clip together; numbers of motions without a track are closed up."""
+    labels = votes.labels
+    names = np.unique(labels[labels >= 0])
+    labels = np.where(labels >= 0, np.searchsorted(names, labels), UNLABELLED)
+    outlier = np.any([part.outlier for part in parts], axis=0) & (labels == UNLABELLED)
+    seen = np.sum([part.confidence > 0 for part in parts], axis=0)
+    confidence = np.sum([part.confidence for part in parts], axis=0) / np.maximum(seen, 1)
+    ranked = np.any([part.ranked for part in parts], axis=0)
+    return Segmentation(
+        labels,
+        outlier,
+        np.where(labels >= 0, confidence, 0.0),
+        parts[0].ranking,
+        ranked,
+        (labels >= 0) & ~ranked,
+        [part.windows[0] for part in parts],
+    )

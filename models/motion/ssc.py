@@ -31,10 +31,14 @@ def sparse_subspace_clustering(vectors: np.ndarray, n_clusters: int, *, alpha: f
     -------
     ndarray of shape (P,), int64
     """
+    return spectral_clustering(sparse_subspace_affinity(vectors, alpha=alpha), n_clusters)
+
+
+def sparse_subspace_affinity(vectors: np.ndarray, *, alpha: float = 800.0) -> np.ndarray:
+    """Return how much tracks (P, 2 F) are used in the sparse representation of each other, (P, P)."""
     centred = vectors.reshape(len(vectors), -1, 2)
     centred = (centred - centred.mean(axis=(0, 1))).reshape(len(vectors), -1)
-    coefficients = strongest(affine_sparse_representation(centred, alpha), KEPT_WEIGHT)
-    return spectral_clustering(_affinity(coefficients), n_clusters)
+    return _affinity(strongest(affine_sparse_representation(centred, alpha), KEPT_WEIGHT))
 
 
 def strongest(coefficients: np.ndarray, share: float) -> np.ndarray:

@@ -30,7 +30,7 @@ from annealed.models.motion import MotionRanker
 from annealed.models.motion.candidates import LEAST_SHARE
 from annealed.models.motion.experiment import (
     BoostedRanker,
-    Ranks,
+    CandidateRanker,
     baselines,
     by_group,
     cross_validate,
@@ -38,7 +38,7 @@ from annealed.models.motion.experiment import (
 )
 
 DATA = Path("../shared/data/hopkins155")
-RANKERS: dict[str, Callable[[], Ranks]] = {
+RANKERS: dict[str, Callable[[], CandidateRanker]] = {
     "RankBoost": BoostedRanker,
     "likelihood": lambda: MotionRanker(features="likelihood"),
     "prior": lambda: MotionRanker(features="prior"),

@@ -104,7 +104,7 @@ def test_bad_folders_end_in_one_line(annealed, sequences, tmp_path):
         (["evaluate-ranker", empty], "_truth.mat below this folder"),
         (["train-ranker", sequences, "--out", empty], "is a folder"),
         (["train-ranker", sequences, "--out", tmp_path / "no" / "r"], "no such folder to write"),
-        (["train-ranker", sequences, "--out", tmp_path / "r", "-k", "0"], "k must be"),
+        (["train-ranker", sequences, "--out", tmp_path / "r", "-k", "0"], "'k' parameter"),
     ):
         result = annealed(*arguments)
         assert result.exit_code == 2

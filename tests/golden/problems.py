@@ -90,6 +90,6 @@ def rigid_motions(seed, n_motions, n_points=25, n_frames=12):
 
 def rankings():
     """Yield a name and the ranking of the candidates of one set of tracks."""
-    ranker = load_model("hopkins155")
+    ranker = load_model(FOLDER / "hopkins155.safetensors")
     for n_motions in (2, 3):
         yield f"hopkins155/{n_motions}", ranker.rank(rigid_motions(n_motions, n_motions), n_motions)

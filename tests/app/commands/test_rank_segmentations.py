@@ -9,7 +9,7 @@ import pytest
 
 from annealed.app.output.motion_files import parameter_text
 from annealed.datasets.photos.images import read_image
-from annealed.datasets.tracks.track_files import read_csv_tracks, write_tracks
+from annealed.datasets.tracks.track_files import encode_npz, read_csv_tracks
 from annealed.datasets.tracks.tracks import Tracks
 from annealed.datasets.videos import video_frames
 from annealed.models import FSARegressor
@@ -50,7 +50,7 @@ def tracks(rng):
 
 @pytest.fixture
 def track_file(tracks, tmp_path):
-    write_tracks(tracks, tmp_path / "clip.npz")
+    (tmp_path / "clip.npz").write_bytes(encode_npz(tracks))
     return tmp_path / "clip.npz"
 
 
@@ -86,7 +86,7 @@ def test_tracks_give_labels_candidates_and_a_sheet(annealed, ranker, track_file,
     known = back.labels >= 0
     error = disagreement(back.labels[known], tracks.labels[known])
     assert error < 0.3
-    assert "28 complete, 1 by the nearest subspace, 1 too short to label" in result.stdout
+    assert "28 in the candidates, 1 joined to the motion they fit, 1 too short to label" in result.stdout
     assert f"differs from the labels in the file on {100 * error:.2f} %" in result.stdout
     assert "1 segmented" in result.stderr
     assert read_image(out / "clip.png").ndim == 3
@@ -106,7 +106,7 @@ def test_candidates_are_ranked_and_compared_with_the_best(annealed, ranker, trac
     best = stored["candidates"][0]["labels"]
     complete = [i for i, label in enumerate(best) if label is not None]
     assert len(best) == 30
-    assert len(complete) == document["complete"] == 28
+    assert len(complete) == document["ranked"] == 28
     for row, kept, line in zip(found, stored["candidates"], rows, strict=True):
         expected = disagreement(
             np.array([kept["labels"][i] for i in complete]), np.array([best[i] for i in complete])
@@ -122,7 +122,7 @@ def test_videos_are_tracked_and_drawn(annealed, ranker, video, tmp_path):
     assert result.exit_code == 0, result.stderr
     (document,) = json.loads(result.stdout)
     assert document["frames"] == 8
-    assert document["tracks"] >= document["complete"] > 10
+    assert document["tracks"] >= document["ranked"] > 10
     frames = list(video_frames(out / "clip.mp4"))
     assert len(frames) == 8
     assert frames[0].shape == (480, 720, 3)  # a small picture is enlarged
@@ -153,7 +153,7 @@ def test_bad_inputs_among_good_ones_are_reported_and_skipped(annealed, ranker, t
     (tmp_path / "bad.mat").write_bytes(b"no matlab")
     (tmp_path / "bad.avi").write_bytes(b"no video")
     rng = np.random.default_rng(0)
-    write_tracks(Tracks(rng.random((5, 2, 2))), tmp_path / "two.npz")
+    (tmp_path / "two.npz").write_bytes(encode_npz(Tracks(rng.random((5, 2, 2)))))
     result = annealed(
         "rank-segmentations",
         *(tmp_path / name for name in ("bad.mat", "bad.avi", "two.npz", "none.csv")),

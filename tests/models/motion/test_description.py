@@ -5,7 +5,7 @@ import pytest
 
 from annealed.features.errors import ParameterError
 from annealed.models.motion import feature_names, segmentation_features
-from annealed.models.motion.description import feature_kinds, formed
+from annealed.models.motion.description import feature_kinds, in_form
 
 
 def test_the_true_segmentation_is_described_best(rng, rigid_motions):
@@ -42,4 +42,4 @@ def test_identical_tracks_have_finite_features(rng):
 
 def test_an_unknown_form_is_refused():
     with pytest.raises(ParameterError, match="form must be one of"):
-        formed(np.zeros((2, 3)), "ranks")
+        in_form(np.zeros((2, 3)), "ranks")

@@ -7,9 +7,9 @@ from annealed.features.errors import ParameterError
 from annealed.models.motion.candidates import Candidate
 from annealed.models.motion.description import feature_names
 from annealed.models.motion.experiment import (
-    ARGMIN_FEATURE,
+    ARGMIN_FEATURES,
     BoostedRanker,
-    Described,
+    RankingProblem,
     assign_folds,
     baselines,
     by_group,
@@ -25,7 +25,7 @@ def made_up(rng, n_sequences=12, n_motions=2, category="traffic"):
         errors = rng.permutation(4) / 10
         table = rng.random((4, len(feature_names())))
         table[:, 7] = errors + rng.uniform(0, 3)
-        table[:, feature_names().index(ARGMIN_FEATURE)] = errors[::-1]
+        table[:, feature_names().index(ARGMIN_FEATURES[0])] = errors[::-1]
         labels = np.array([0, 1])
         found = [
             Candidate(labels, "velocity", {"d": 4}),
@@ -33,7 +33,7 @@ def made_up(rng, n_sequences=12, n_motions=2, category="traffic"):
             Candidate(labels, "velocity", {"d": 8}),
             Candidate(labels, "ssc", {}),
         ]
-        described.append(Described(f"s{i}", f"v{i // 2}", category, n_motions, found, table, errors))
+        described.append(RankingProblem(f"s{i}", f"v{i // 2}", category, n_motions, found, table, errors))
     return described
 
 
@@ -100,7 +100,7 @@ def test_baselines_by_hand(rng):
 
 def test_there_is_no_ssc_alone_in_a_pool_without_it(rng):
     described = [
-        Described(s.name, s.video, s.category, 2, s.candidates[:3], s.table[:3], s.errors[:3])
+        RankingProblem(s.name, s.video, s.category, 2, s.candidates[:3], s.table[:3], s.errors[:3])
         for s in made_up(rng)
     ]
     assert "SSC alone" not in baselines(described)

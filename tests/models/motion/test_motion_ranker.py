@@ -7,8 +7,10 @@ from annealed.features.errors import DataError, ParameterError
 from annealed.models import load_model
 from annealed.models.model_files import SHIPPED, read_model_file, write_model_file
 from annealed.models.motion import MotionRanker, disagreement, feature_names
+from annealed.models.motion.candidates import Candidate
+from annealed.models.motion.cues import MotionCues
 from annealed.models.motion.description import feature_kinds
-from annealed.models.motion.motion_ranker import used_columns
+from annealed.models.motion.pools import DescribedCandidates, names_of
 
 
 def made_up_tables(rng, n_sequences=12, n_candidates=5):
@@ -60,7 +62,6 @@ def test_every_sequence_counts_once_however_many_candidates_it_has(rng):
 def test_only_features_of_the_wanted_kind_are_chosen(rng, kind):
     ranker = MotionRanker(k=3, n_iter=60, features=kind).fit_candidates(*made_up_tables(rng))
     assert set(feature_kinds()[ranker.model_.features]) == {kind}
-    assert len(used_columns("all")) == len(feature_names())
 
 
 def test_a_ranker_of_tracks_finds_the_motions(rng, rigid_motions):
@@ -137,3 +138,47 @@ def test_the_shipped_ranker_finds_rigid_motions(rng, rigid_motions):
     for n_motions in (2, 3):
         positions, truth = rigid_motions(rng, n_motions)
         assert disagreement(ranker.rank(positions, n_motions).best.labels, truth) <= 0.02
+
+
+def test_the_ranker_of_gaps_that_ships_finds_motions(rng, rigid_motions):
+    ranker = load_model("motions")
+    assert ranker.pool == "pairs"
+    assert (SHIPPED / "motions.md").is_file()
+    positions, truth = rigid_motions(rng, 2, n_points=80, n_frames=20)
+    visible = rng.random(positions.shape[:2]) < 0.8
+    ranking = ranker.rank_cues(MotionCues(positions, visible), 2)
+    assert disagreement(ranking.best.labels, truth) <= 0.02
+    assert (ranking.support() > 0).all()
+
+
+@pytest.mark.parametrize("n_motions", [1, 2])
+def test_the_ranker_of_gaps_that_ships_finds_the_number(rng, n_motions):
+    """Plates that turn and shift, each in its own place and its own way."""
+    tracks = []
+    for motion in range(n_motions):
+        body = rng.uniform(-60, 60, (60, 2)) + 100 + 200 * motion
+        angle = (0.02 if motion else -0.01) * np.arange(15)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        shift = (4 - 7 * motion) * np.arange(15)[:, None]
+        tracks.append(np.einsum("abf,pb->pfa", turn, body) + shift)
+    positions = np.concatenate(tracks) + rng.normal(0, 0.1, (60 * n_motions, 15, 2))
+    ranking = load_model("motions").rank_cues(MotionCues(positions, np.ones(positions.shape[:2], bool)))
+    assert set(ranking.number_scores) == {1, 2, 3, 4, 5}
+    assert ranking.best.labels.max() + 1 == n_motions
+
+
+def test_a_saved_ranker_tells_the_same_number(rng, tmp_path):
+    ranker = load_model("motions")
+    ranker.save(tmp_path / "again.safetensors")
+    again = load_model(tmp_path / "again.safetensors")
+    names = names_of("pairs")
+    found = DescribedCandidates(
+        [Candidate(np.arange(6) % n, "made up", {}) for n in (1, 2, 3)], rng.random((3, len(names)))
+    )
+    assert again.number_scores(found) == ranker.number_scores(found)
+
+
+def test_a_ranker_that_cannot_find_the_number_says_so(rng, rigid_motions):
+    positions, _ = rigid_motions(rng, 2)
+    with pytest.raises(ParameterError, match="give it"):
+        MotionRanker(pool="pairs").rank_cues(MotionCues(positions, np.ones((50, 12), bool)))

@@ -6,11 +6,13 @@ import pytest
 from annealed.features.errors import DataError, ParameterError
 from annealed.models.motion import Candidate, Ranking
 from annealed.models.motion.candidates import candidates
-from annealed.models.motion.segment import NOISE_PX, fit_subspaces, nearest_subspace, segment
+from annealed.models.motion.segment import chosen_tracks, segment
 
 
 class FirstCandidate:
     """Stands in for a ranker: the first candidate is the best."""
+
+    pool = "paper"
 
     def rank(self, positions, n_motions):
         found = candidates(positions, n_motions)
@@ -19,6 +21,8 @@ class FirstCandidate:
 
 class Known:
     """Stands in for a ranker that is always right."""
+
+    pool = "paper"
 
     def __init__(self, labels):
         self.labels = labels
@@ -47,11 +51,11 @@ def test_tracks_with_gaps_join_their_motion(rng, n_motions):
         visible[i] = rng.permutation(10) < 4  # four frames, in any order
     ranker = Known(truth[visible.all(axis=1)])
     result = segment(np.where(visible[..., None], positions, np.nan), visible, n_motions, ranker)
-    np.testing.assert_array_equal(result.complete, visible.all(axis=1))
-    np.testing.assert_array_equal(result.by_subspace, ~result.complete)
+    np.testing.assert_array_equal(result.ranked, visible.all(axis=1))
+    np.testing.assert_array_equal(result.joined, ~result.ranked)
     assert result.n_unlabelled == 0
     np.testing.assert_array_equal(result.labels, truth)
-    assert len(result.ranking.best.labels) == result.complete.sum()
+    assert len(result.ranking.best.labels) == result.ranked.sum()
 
 
 def test_tracks_too_short_to_tell_are_counted(rng):
@@ -63,53 +67,9 @@ def test_tracks_too_short_to_tell_are_counted(rng):
     result = segment(positions, visible, 2, Known(truth[visible.all(axis=1)]))
     np.testing.assert_array_equal(np.flatnonzero(result.labels == -1), [3, 7])
     assert result.n_unlabelled == 2
-    assert result.by_subspace.sum() == 1
+    assert result.joined.sum() == 1
     known = result.labels >= 0
     np.testing.assert_array_equal(result.labels[known], truth[known])
-
-
-def test_the_subspace_is_that_of_least_squares(rng):
-    positions, _ = moving_plates(rng, 1)
-    positions += rng.normal(0, 0.5, positions.shape)
-    mean, directions = fit_subspaces(positions, np.zeros(20, dtype=int))[0]
-    vectors = positions.reshape(20, -1)
-    np.testing.assert_allclose(mean, vectors.mean(axis=0))
-    values = np.linalg.svd(vectors - mean, compute_uv=False)
-    np.testing.assert_allclose(directions.T @ directions, np.diag(values[:3] ** 2 / 20), atol=1e-8)
-    unit = directions / np.linalg.norm(directions, axis=0)
-    rest = vectors - mean - (vectors - mean) @ unit @ unit.T
-    assert np.sum(rest**2) == pytest.approx(np.sum(values[3:] ** 2))
-
-
-def test_a_motion_of_one_track_is_a_point(rng):
-    positions, _ = moving_plates(rng, 1, n_points=6)
-    labels = np.array([0, 0, 0, 0, 0, 1])
-    subspaces = fit_subspaces(positions, labels)
-    assert not subspaces[1][1].any()
-    visible = np.ones((1, 10), dtype=bool)
-    visible[0, 4] = False
-    assert nearest_subspace(
-        positions[5:] + 1e-6, visible, [subspaces[1], (subspaces[1][0] + 9, np.empty((20, 0)))]
-    ) == [0]
-
-
-def test_the_nearest_subspace_is_that_of_the_most_likely_motion(rng):
-    positions, labels = moving_plates(rng, 3)
-    subspaces = fit_subspaces(positions, labels)
-    tracks = rng.uniform(100, 300, (15, 10, 2))
-    visible = rng.random((15, 10)) < 0.7
-    visible[:, :3] = True
-    expected = []
-    for track, frames in zip(tracks, visible, strict=True):
-        seen = np.repeat(frames, 2)
-        residuals = []
-        for mean, directions in subspaces:
-            target, a = track.ravel()[seen] - mean[seen], directions[seen]
-            # the same as the Mahalanobis distance under the covariance A A^T + noise
-            covariance = a @ a.T / NOISE_PX**2 + np.eye(len(a))
-            residuals.append(target @ np.linalg.solve(covariance, target))
-        expected.append(np.argmin(residuals))
-    np.testing.assert_array_equal(nearest_subspace(tracks, visible, subspaces), expected)
 
 
 def plain(rng, n_tracks=8, n_frames=6):
@@ -169,3 +129,73 @@ def test_wrong_shapes_are_refused(rng):
         segment(positions, visible[1:], 2, FirstCandidate())
     with pytest.raises(DataError, match="shape"):
         segment(positions[:, :, 0], visible, 2, FirstCandidate())
+
+
+class KnownOfGaps:
+    """Stands in for a ranker that takes tracks with gaps, and is always right."""
+
+    pool = "pairs"
+
+    def __init__(self, truth):
+        self.truth = truth  # by the first position of a track
+
+    def rank_cues(self, cues, n_motions=None):
+        first = cues.visible.argmax(axis=1)
+        places = cues.positions[np.arange(len(first)), first]
+        labels = np.array([self.truth[tuple(place)] for place in places])
+        labels = np.unique(labels, return_inverse=True)[1]
+        return Ranking([Candidate(labels, "known", {})], np.ones(1))
+
+
+def known(positions, visible, labels):
+    """A ranker that knows tracks by every position of theirs."""
+    return KnownOfGaps({tuple(positions[i, f]): labels[i] for i, f in zip(*np.nonzero(visible), strict=True)})
+
+
+def test_tracks_that_fit_no_motion_are_outliers(rng):
+    positions, truth = moving_plates(rng, n_points=40)
+    positions += rng.normal(0, 0.2, positions.shape)
+    strays = np.array([3, 17, 50])
+    positions[strays] = 200 + np.cumsum(rng.normal(0, 15, (3, 10, 2)), axis=1)
+    visible = np.ones(positions.shape[:2], dtype=bool)
+    result = segment(positions, visible, 2, known(positions, visible, truth))
+    np.testing.assert_array_equal(np.flatnonzero(result.outlier), strays)
+    assert (result.labels[strays] == -1).all()
+    assert (result.confidence[strays] == 0).all()
+    assert result.n_unlabelled == 0
+    kept = ~result.outlier
+    np.testing.assert_array_equal(result.labels[kept], truth[kept])
+
+
+def test_of_many_tracks_some_are_ranked_and_the_others_join(rng):
+    positions, truth = moving_plates(rng, n_points=500)
+    positions += rng.normal(0, 0.2, positions.shape)
+    visible = np.ones(positions.shape[:2], dtype=bool)
+    result = segment(positions, visible, 2, known(positions, visible, truth))
+    assert result.ranked.sum() == 600
+    np.testing.assert_array_equal(result.joined, ~result.ranked)
+    np.testing.assert_array_equal(result.labels, truth)
+
+
+def test_chosen_tracks_are_the_longer_ones(rng):
+    visible = rng.random((50, 20)) < np.linspace(0.2, 1, 50)[:, None]
+    chosen = chosen_tracks(visible, 10)
+    assert chosen.sum() == 10
+    assert visible[chosen].sum(axis=1).min() >= np.median(visible.sum(axis=1)) - 1
+
+
+def test_long_clips_keep_the_numbers_of_their_motions(rng):
+    """Tracks of a quarter of the clip each; the labels of 200 frames agree throughout."""
+    positions, truth = moving_plates(rng, n_points=80, n_frames=200)
+    positions += rng.normal(0, 0.2, positions.shape)
+    frames = np.arange(200)
+    start = rng.integers(0, 150, len(positions))
+    visible = (frames >= start[:, None]) & (frames < start[:, None] + 50)
+    result = segment(positions, visible, 2, known(positions, visible, truth))
+    assert len(result.windows) > 2
+    assert result.windows[0][0] == 0
+    assert result.windows[-1][1] == 200
+    both = result.labels >= 0
+    assert both.mean() > 0.95
+    same = result.labels[both] == truth[both]
+    assert max(same.mean(), 1 - same.mean()) == 1

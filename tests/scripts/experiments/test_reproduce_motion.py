@@ -4,13 +4,13 @@ import numpy as np
 
 from annealed.models.motion.candidates import Candidate
 from annealed.models.motion.description import feature_names
-from annealed.models.motion.experiment import Described
+from annealed.models.motion.experiment import RankingProblem
 
 
 def sequences(rng, n=12):
     found = [Candidate(np.array([0, 1]), "velocity", {"d": d}) for d in (4, 5, 6)]
     return [
-        Described(
+        RankingProblem(
             f"s{i}", f"v{i}", "traffic", 2, found, rng.random((3, len(feature_names()))), np.arange(3) / 10
         )
         for i in range(n)
