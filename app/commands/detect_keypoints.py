@@ -25,6 +25,8 @@ class Format(StrEnum):
     csv = "csv"
     json = "json"
     coco = "coco"
+    cvat = "cvat"
+    label_studio = "label-studio"
 
 
 def command(
@@ -76,6 +78,8 @@ def command(
     Coordinates are pixels of the photo or frame as a viewer shows it, pixel centres on integers; frames count
     from 0. Scores are log-odds of objects and of their keypoints; a keypoint that is only predicted from the
     others has none in CSV. A model of fewer than three keypoints finds single detections, as with --raw.
+
+    --format cvat and label-studio write what was found as labels to be corrected by hand.
 
     A photo or video that cannot be read is reported and skipped. Videos are read and their detections written
     frame by frame; Ctrl-C ends the files with what was found by then.
@@ -151,15 +155,17 @@ def _writer(out: Path | None, form: Format, keypoints: tuple[str, ...]) -> Itera
     """What writes detections to stdout, or to a file in a folder."""
     from ...models.whole_files import whole_file
     from ..output.detection_files import SUFFIXES, WRITERS
+    from ..output.preannotation_files import PREANNOTATION_SUFFIXES, PREANNOTATION_WRITERS
 
+    writers, suffixes = WRITERS | PREANNOTATION_WRITERS, SUFFIXES | PREANNOTATION_SUFFIXES
     if out is None:
-        with WRITERS[form.value](sys.stdout, keypoints) as writer:
+        with writers[form.value](sys.stdout, keypoints) as writer:
             yield writer
         return
-    path = out / f"detections.{SUFFIXES[form.value]}"
+    path = out / f"detections.{suffixes[form.value]}"
     with (
         whole_file(path, keep_interrupted=True) as temporary,
         temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream,
-        WRITERS[form.value](stream, keypoints) as writer,
+        writers[form.value](stream, keypoints) as writer,
     ):
         yield writer

@@ -111,7 +111,7 @@ class JsonWriter(DetectionWriter):
         self.stream.write("[")
 
     def _add(self, picture: Picture) -> None:
-        self.stream.write(_list_item(_json(picture), self.n_pictures))
+        self.stream.write(list_item(_json(picture), self.n_pictures))
 
     def _end(self) -> None:
         self.stream.write("\n]\n")
@@ -131,11 +131,11 @@ class CocoWriter(DetectionWriter):
         self.stream.write('{"images": [')
 
     def _add(self, picture: Picture) -> None:
-        self.stream.write(_list_item(_coco_image(picture, self.n_pictures), self.n_pictures))
+        self.stream.write(list_item(_coco_image(picture, self.n_pictures), self.n_pictures))
         for annotation in _annotations(picture.found, self.names):
             self._n_annotations += 1
             ids = {"id": self._n_annotations, "image_id": self.n_pictures, "category_id": 1}
-            self._annotations.write(_list_item({**ids, **annotation}, self._n_annotations))
+            self._annotations.write(list_item({**ids, **annotation}, self._n_annotations))
 
     def _end(self) -> None:
         self.stream.write('\n],\n"annotations": [')
@@ -149,7 +149,7 @@ class CocoWriter(DetectionWriter):
 WRITERS: dict[str, type[DetectionWriter]] = {"csv": CsvWriter, "json": JsonWriter, "coco": CocoWriter}
 
 
-def _list_item(document: dict[str, Any], number: int) -> str:
+def list_item(document: dict[str, Any], number: int) -> str:
     """The number-th item, from 1, of a JSON list that stands open."""
     return ("\n" if number == 1 else ",\n") + json.dumps(document)
 
