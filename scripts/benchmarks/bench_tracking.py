@@ -1,6 +1,7 @@
 """Processor time and wall time of a frame: scanned as a whole, and followed.
 
-Usage: python scripts/benchmarks/bench_tracking.py VIDEO --model MODEL [--objects 1] [--first 0] [--frames 300]
+Usage: python scripts/benchmarks/bench_tracking.py VIDEO --model MODEL [--objects 1] [--first 0]
+[--frames 300]
 
 Prints milliseconds a frame of detection alone (decoding and drawing apart), the median after ten frames to
 warm up, and in how many of the followed frames the whole frame was scanned.
