@@ -16,14 +16,23 @@ if TYPE_CHECKING:
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"k": 1500, "rounds": 10, "hard": 20_000, "scan": 1.0, "haar": None},
     "fast": {"k": 300, "rounds": 4, "hard": 10_000, "scan": 0.5, "haar": 20_000},
+    "quick": {"k": 150, "rounds": 2, "hard": 4000, "scan": 0.34, "haar": 4000},
 }
+for _preset in PRESETS.values():
+    _preset.update(random=20_000, refine=300, align=300, iterations=500)
+PRESETS["quick"].update(random=8000, refine=0, align=200, iterations=250)
+
+FEW_OBJECTS = 500
+"""Fewer annotated objects than this are trained on with the quick preset, unless one is named."""
 
 
 class Preset(StrEnum):
     """Sets of defaults."""
 
+    auto = "auto"
     paper = "paper"
     fast = "fast"
+    quick = "quick"
 
 
 class LossName(StrEnum):
@@ -41,35 +50,46 @@ def command(
         str | None,
         typer.Option(help="Keypoint to detect, or several with commas between them; all by default."),
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, or 300 with fast.")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds of mining; 10, or 4 with fast.")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, 300 or 150.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds of mining; 10, 4 or 2.")] = None,
     loss: Annotated[LossName, typer.Option(help="Loss.")] = LossName.lorenz,
-    preset: Annotated[Preset, typer.Option(help="The paper's setting, or a fast one.")] = Preset.paper,
+    preset: Annotated[
+        Preset,
+        typer.Option(
+            help="The paper's setting, a fast or a quick one; the other options give their defaults in "
+            f"this order. 'auto' is quick for fewer than {FEW_OBJECTS} objects, otherwise the paper's."
+        ),
+    ] = Preset.auto,
     run: Annotated[
         Path | None, typer.Option(help="Folder for checkpoints and the report; by default OUT with '.run'.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the run folder.")] = False,
     hard: Annotated[
-        int | None, typer.Option(help="Most hard negatives a round adds; 20000, or 10000 with fast.")
+        int | None, typer.Option(help="Most hard negatives a round adds; 20000, 10000 or 4000.")
     ] = None,
     scan: Annotated[
-        float | None, typer.Option(help="Share of the photos that a round scans; 1, or 0.5 with fast.")
+        float | None, typer.Option(help="Share of the photos that a round scans; 1, 0.5 or 0.34.")
     ] = None,
-    random: Annotated[int, typer.Option(help="Random negatives to begin with.")] = 20_000,
+    random: Annotated[
+        int | None, typer.Option(help="Random negatives to begin with; 20000, or 8000 with quick.")
+    ] = None,
     haar: Annotated[
         int | None,
-        typer.Option(help="Haar features drawn at random to choose from; all 60939, or 20000 with fast."),
+        typer.Option(help="Haar features drawn at random to choose from; all 60939, 20000 or 4000."),
     ] = None,
     refine: Annotated[
-        int,
-        typer.Option(help="Features of the regression that moves detections to the exact place; 0: none."),
-    ] = 300,
-    align: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Features of each stage that moves all keypoints of an object to their place; 0: none."
+            help="Features of the regression that moves detections to the exact place; 300, or none: 0."
         ),
-    ] = 300,
+    ] = None,
+    align: Annotated[
+        int | None,
+        typer.Option(
+            help="Features of each stage that moves all keypoints of an object to their place; 300, or 200 "
+            "with quick; 0: none."
+        ),
+    ] = None,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
     angles: AnglesOption = None,
     size_range: Annotated[
@@ -95,14 +115,15 @@ def command(
 
     check_file_place(out)
     names = None if keypoint is None else keypoint_names(keypoint)
-    changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar}
-    config = replace(
-        _config(preset, changed, loss, size_range), n_random=random, validation=validation, seed=seed
-    )
-    config = replace(config, refine=replace(config.refine, k=refine), align=replace(config.align, k=align))
-    config = replace(config, angles=None if angles is None else read_angles(angles))
+    changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar, "random": random}
+    changed |= {"refine": refine, "align": align}
+    turned = None if angles is None else read_angles(angles)
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
+    if preset is Preset.auto:
+        preset = Preset.quick if photos.n_objects < FEW_OBJECTS else Preset.paper
+    config = make_config(preset, changed, loss, size_range)
+    config = replace(config, validation=validation, seed=seed, angles=turned)
     photos = sized(photos, scale_by)
     columns = {name: photos.keypoint_index(name) for name in names or photos.keypoint_names}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
@@ -124,10 +145,12 @@ def command(
     )
 
 
-def _config(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":
-    """The preset, with whatever options change of it."""
+def make_config(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":
+    """Return a preset, with whatever options change of it."""
+    from ...models.keypoints.training.alignment_fitting import AlignConfig
     from ...models.keypoints.training.classifier_fitting import FitConfig
     from ...models.keypoints.training.config import TrainingConfig
+    from ...models.keypoints.training.refinement_fitting import RefineConfig
     from ...models.keypoints.training.targets import TargetConfig
 
     chosen = PRESETS[preset.value] | {name: value for name, value in changed.items() if value is not None}
@@ -136,8 +159,11 @@ def _config(preset: Preset, changed: dict[str, Any], loss: LossName, size_range:
         n_hard=chosen["hard"],
         scanned=chosen["scan"],
         n_haar=chosen["haar"],
-        fit=replace(FitConfig(), k=chosen["k"], loss=loss.value),
+        n_random=chosen["random"],
+        fit=FitConfig(k=chosen["k"], loss=loss.value, n_iter=chosen["iterations"]),
         targets=TargetConfig(size_range_px=_two_numbers(size_range)),
+        refine=RefineConfig(k=chosen["refine"]),
+        align=AlignConfig(k=chosen["align"]),
     )
 
 
@@ -176,7 +202,7 @@ def _print_summary(result: "TrainingResult") -> None:
         line += f"of {metadata['rounds'][i]} rounds of mining"
         if scores["photos"]:
             line += (
-                f"; on {scores['photos']} held-out photos average precision "
+                f"; selection score on {scores['photos']} held-out photos: average precision "
                 f"{scores['average_precision']:.3f}, recall {scores['recall']:.3f} at precision "
                 f"{scores['precision']:.3f}"
             )

@@ -80,6 +80,9 @@ def _add_validation(page: Page, result: TrainingResult, k: int) -> None:
         figures.plot_curves({f"round {n}": s["curve"] for n, s in enumerate(summaries)}),
         f"{summaries[-1]['photos']} held-out photos, {summaries[-1]['keypoints']} keypoints, hit within 5 %",
     )
+    page.text(
+        "They choose round, threshold and weights: a selection score, which new photos will hardly reach."
+    )
     page.table(
         ["round", "negatives", "average precision", "recall", "precision", "false a photo"],
         [
