@@ -1,12 +1,12 @@
 """The original videos of Hopkins 155, end to end from pixels: track, segment, compare with the annotation.
 
-    scripts/experiments/reproduce_videos.py ../shared/data/hopkins155 --model hopkins155 --out runs/videos
+    scripts/experiments/reproduce_videos.py ../shared/data/hopkins155 --model motions --out runs/videos
 
 For each sequence with its video beside it: points are tracked through the video, segmented into the known
 number of motions, and labelled by the nearest annotated point, if that is within 5 pixels on average over
 the frames that both are visible in (farther points are left out: nobody annotated them). The error is the
 share of labelled points in the wrong motion under the best matching of motions, for all of them and for the
-complete tracks alone, beside the least error among the candidates (complete tracks; oracle) and the error
+ranked tracks alone, beside the least error among the candidates (ranked tracks; oracle) and the error
 of the annotated tracks themselves, segmented by the same ranker. Markdown on standard output; contact
 sheets and labels in OUT. A ranker that was trained on these sequences has seen their annotated tracks, not
 the tracks that are made here.
@@ -32,12 +32,12 @@ HEADER = [
     "video",
     "K",
     "tracks",
-    "complete",
+    "ranked",
     "lost",
     "dropped",
     "compared",
     "error, all",
-    "error, complete",
+    "error, ranked",
     "oracle",
     "annotated tracks",
     "s tracking",
@@ -93,7 +93,7 @@ def measure(video, annotation, ranker, out):
     segmented = time.perf_counter()
     labels = nearest_labels(tracks, truth)
     oracle = min(
-        error_of(candidate.labels, labels[result.complete], np.ones(result.complete.sum(), dtype=bool))
+        error_of(candidate.labels, labels[result.ranked], np.ones(result.ranked.sum(), dtype=bool))
         for candidate in result.ranking.candidates
     )
     annotated = ranker.rank(truth.positions, truth.n_motions).best.labels
@@ -102,11 +102,11 @@ def measure(video, annotation, ranker, out):
     save_overlays(TrackCanvas(tracks, video), result.labels, video=None, sheet=out / f"{video.stem}.png")
     errors = [
         error_of(result.labels, labels, np.ones(len(labels), dtype=bool)),
-        error_of(result.labels, labels, result.complete),
+        error_of(result.labels, labels, result.ranked),
         oracle,
         disagreement(annotated, truth.labels),
     ]
-    counts = [truth.n_motions, len(tracks), int(result.complete.sum()), found.n_lost, found.n_dropped]
+    counts = [truth.n_motions, len(tracks), int(result.ranked.sum()), found.n_lost, found.n_dropped]
     seconds = [tracked - start, segmented - tracked]
     return [video.stem, *counts, int((labels >= 0).sum()), *errors, *seconds]
 
@@ -126,7 +126,7 @@ def main(argv=None):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="folder of Hopkins 155")
-    parser.add_argument("--model", default="hopkins155", help="ranker (default hopkins155)")
+    parser.add_argument("--model", default="motions", help="ranker (default motions)")
     parser.add_argument(
         "--out", type=Path, default=Path("runs/videos"), help="folder for overlays and labels"
     )
