@@ -11,6 +11,9 @@ from ...keypoints.detector import KeypointDetector
 from ..objects.model import Objects
 from ..objects.search import LOOK_OCTAVES
 
+N_ANGLES = 2
+"""Of the angles at which photos are scanned, the nearest to the object's last one that are looked at."""
+
 WINDOW_REACH = 0.5
 """Beyond an object's box, with its margin, this part of its longer side is looked at too."""
 
@@ -25,10 +28,13 @@ class Place:
         x0, y0, x1, y1 in pixels of the frame.
     size : float
         Pixels.
+    roll : float or None
+        Degrees by which it is turned clockwise; None if that is not known.
     """
 
     box: np.ndarray
     size: float
+    roll: float | None = None
 
 
 def detect_near(
@@ -60,11 +66,20 @@ def detect_near(
     largest = detector.object_px / place.size * 2 ** (detector.octaves / 2 + LOOK_OCTAVES)
     largest = float(np.clip(largest, 1e-3, detector.pyramid.max_scale))
     pyramid = replace(detector.pyramid, max_scale=largest)
+    turned = replace(detector, angles=_angles_near(detector.angles, place.roll))
     try:
-        found = detector.detect_objects(part, threshold=threshold, pyramid=pyramid)
-    except DataError:
+        found = turned.detect_objects(part, threshold=threshold, pyramid=pyramid)
+    except DataError:  # no level of the part is as large as a window
         return None
     return moved(found, np.array([x0, y0], dtype=np.float64))
+
+
+def _angles_near(angles: tuple[float, ...], roll: float | None) -> tuple[float, ...]:
+    """The angles of a scan that are nearest to a roll; all if it is not known."""
+    if roll is None or len(angles) <= N_ANGLES:
+        return angles
+    away = [abs((degrees - roll + 180) % 360 - 180) for degrees in angles]
+    return tuple(angles[i] for i in sorted(np.argsort(away, kind="stable")[:N_ANGLES].tolist()))
 
 
 def _part(place: Place, shape: Sequence[int]) -> tuple[int, int, int, int]:

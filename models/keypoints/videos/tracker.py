@@ -109,6 +109,7 @@ class ObjectTracker:
         self.n_scans = 0
         self._linker = Linker(self.n_objects)
         self._since_scan = 0
+        self._rolls: dict[int, float] = {}
         self._record = record
         self._last_frame: int | None = None
         self._frames: list[int] = []
@@ -129,6 +130,8 @@ class ObjectTracker:
         numbers = self._linker.step(followed.points, followed.sizes, followed.scores, elapsed)
         kept = np.flatnonzero(numbers >= 0)
         result = FollowedObjects(numbers, *_columns(followed))[kept[np.argsort(numbers[kept])]]
+        if isinstance(result.found, Objects):
+            self._rolls.update(zip(result.numbers.tolist(), result.found.poses[:, 2].tolist(), strict=True))
         if self._record:
             self._frames.append(frame)
             self._followed.append(result)
@@ -180,7 +183,7 @@ class ObjectTracker:
         threshold = (model.threshold if self.threshold is None else self.threshold) - WEAKER
         parts: list[Objects] = []
         for known in self._linker.objects:
-            place = _place(known.expected(elapsed), known.size)
+            place = _place(known.expected(elapsed), known.size, self._rolls.get(known.number))
             found = detect_near(self.detector, image, place, threshold=threshold)
             if found is None or not len(found):
                 return None
@@ -194,10 +197,10 @@ def _columns(followed: FollowedObjects) -> tuple:
     return followed.points, followed.likelihood, followed.scores, followed.sizes, followed.found
 
 
-def _place(points: np.ndarray, size: float) -> Place:
+def _place(points: np.ndarray, size: float, roll: float | None) -> Place:
     known = points[np.isfinite(points).all(axis=1)]
     room = _BOX_MARGIN * size
-    return Place(np.concatenate([known.min(axis=0) - room, known.max(axis=0) + room]), size)
+    return Place(np.concatenate([known.min(axis=0) - room, known.max(axis=0) + room]), size, roll)
 
 
 def _distinct(objects: Objects) -> np.ndarray:

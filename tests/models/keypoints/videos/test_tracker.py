@@ -1,10 +1,13 @@
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 from skimage.data import astronaut
 
 from annealed.features.errors import ParameterError
 from annealed.models import load_model
-from annealed.models.keypoints.videos.nearby import Place, detect_near
+from annealed.models.keypoints.videos.nearby import Place, _angles_near, detect_near
 from annealed.models.keypoints.videos.smoothing import smooth_tracks
 from annealed.models.keypoints.videos.tracker import ObjectTracker, probability
 
@@ -121,3 +124,26 @@ def test_no_objects_are_refused(face):
 
 def test_probability_is_the_logistic_function():
     np.testing.assert_allclose(probability(np.array([-1000.0, 0.0, 2.0])), [0, 0.5, 1 / (1 + np.exp(-2))])
+
+
+def test_only_the_nearest_angles_are_looked_at():
+    angles = tuple(float(degrees) for degrees in range(0, 360, 45))
+    assert _angles_near(angles, 350.0) == (0.0, 315.0)
+    assert _angles_near(angles, -170.0) == (180.0, 225.0)
+    assert _angles_near(angles, None) == angles
+    assert _angles_near((0.0,), 90.0) == (0.0,)
+
+
+def test_a_turning_face_is_followed_at_all_angles(face):
+    around = replace(face, angles=tuple(float(degrees) for degrees in range(0, 360, 45)))
+    tracker = ObjectTracker(around, 1)
+    for t in range(10):
+        turn = cv2.getRotationMatrix2D((215, 190), -12.0 * t, 1.0)
+        image = cv2.warpAffine(scene((95, 60), shape=(380, 430)), turn, (430, 380), borderValue=(90, 90, 90))
+        tracker.step(image, t)
+    tracks = tracker.tracks()
+    assert tracks.there.all()
+    assert tracker.n_scans <= 3
+    first, last = tracks.points[0, 0], tracks.points[9, 0]
+    expected = (first - [215, 190]) @ cv2.getRotationMatrix2D((0, 0), -108.0, 1.0)[:, :2].T + [215, 190]
+    assert np.linalg.norm(last - expected, axis=1).mean() < 0.15 * tracks.sizes[0, 0]
