@@ -1,24 +1,17 @@
 """Files into arrays: annotation formats, trajectories, tables, simulated data, bundled samples."""
 
-from .photos.keypoint_csv import load_keypoints
-from .photos.photo_set import PhotoSet
-from .tables.selection_sets import SELECTION_NAMES, load_selection
-from .tables.simulated import (
-    EquicorrelatedRows,
-    make_correlated_classification,
-    make_correlated_regression,
-    make_equicorrelated_classification,
-)
-from .tables.table import Table
+from ..features.lazy import lazy_names
 
-__all__ = [
-    "SELECTION_NAMES",
-    "EquicorrelatedRows",
-    "PhotoSet",
-    "Table",
-    "load_keypoints",
-    "load_selection",
-    "make_correlated_classification",
-    "make_correlated_regression",
-    "make_equicorrelated_classification",
-]
+_HOME = {
+    "EquicorrelatedRows": "tables.simulated",
+    "PhotoSet": "photos.photo_set",
+    "SELECTION_NAMES": "tables.selection_sets",
+    "Table": "tables.table",
+    "load_keypoints": "photos.keypoint_csv",
+    "load_selection": "tables.selection_sets",
+    "make_correlated_classification": "tables.simulated",
+    "make_correlated_regression": "tables.simulated",
+    "make_equicorrelated_classification": "tables.simulated",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

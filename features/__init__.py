@@ -4,7 +4,7 @@ The names below load with their modules when first asked for, because compiled k
 import and much of the program never needs them.
 """
 
-from importlib import import_module
+from .lazy import lazy_names
 
 _HOME = {
     "MARGIN_PX": "patches",
@@ -18,14 +18,4 @@ _HOME = {
     "integral_image": "integral",
 }
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name):
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -10,7 +10,7 @@ from numba import njit
 from .channels.dispatch import evaluate_run, fill_windows
 from .channels.registry import CHANNELS
 from .codes import code_of
-from .jit import LEAF
+from .jit import INNER
 from .patches import PATCH_PX
 from .threads import in_threads
 
@@ -102,12 +102,12 @@ def _compute_task(
         )
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _evaluate_chunk(
     kinds, offsets, read, start, n, values, codes, lo, hi, scale, lowest, highest, task, block
 ):
     """Compute the wanted outputs for windows start..start+n-1 from their maps."""
-    first = 0
+    first = np.intp(0)  # a literal would be compiled apart
     while first < len(kinds):
         last = _end_of_run(kinds, first)
         evaluate_run(kinds, offsets, first, last, read, 0, n, block, CHUNK)
@@ -120,7 +120,7 @@ def _evaluate_chunk(
         first = last
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _copy_pixels(patches, start, n, pixels):
     """Put windows start..start+n-1 side by side; the rest of the chunk keeps what it had."""
     for i in range(n):
@@ -130,7 +130,7 @@ def _copy_pixels(patches, start, n, pixels):
                     pixels[r, c, colour, i] = patches[start + i, r, c, colour]
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _end_of_run(kinds, first):
     """Return the end of the features from `first` on that `evaluate_run` takes in one call."""
     last = first + 1
@@ -139,7 +139,7 @@ def _end_of_run(kinds, first):
     return last
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _copy_run(values, first, last, n, out, start):
     """Copy a run of features to out[first:last, start : start + n]."""
     start = np.uintp(start)
@@ -150,7 +150,7 @@ def _copy_run(values, first, last, n, out, start):
             out[row, start + i] = values[place + i]
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _quantise_run(values, lo, hi, scale, first, last, n, out, start):
     """Write the codes of a run of features to out[first:last, start : start + n]."""
     start = np.uintp(start)
@@ -162,7 +162,7 @@ def _quantise_run(values, lo, hi, scale, first, last, n, out, start):
             out[row, start + i] = code_of(values[place + i], low, high, factor)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _widen_run(values, first, last, n, lo, hi):
     """Lower lo and raise hi of a run of features to its values."""
     bits = values.view(np.int32)
@@ -180,7 +180,7 @@ def _widen_run(values, first, last, n, lo, hi):
 # that is set. Doing it again gives the bits back.
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _ordered(bits):
     return np.int32(bits ^ ((bits >> 31) & 0x7FFFFFFF))
 

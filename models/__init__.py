@@ -1,27 +1,19 @@
 """Numbers into decisions: the annealing core, estimators, comparators, detectors and rankers."""
 
-from .boosting import LogitBoost, RankBoost
-from .estimators import (
-    FSAClassifier,
-    FSAClassifierCV,
-    FSARanker,
-    FSARegressor,
-    FSARegressorCV,
-    plot_responses,
-)
-from .model_files import load_model
-from .responses import Linear, Piecewise
+from ..features.lazy import lazy_names
 
-__all__ = [
-    "FSAClassifier",
-    "FSAClassifierCV",
-    "FSARanker",
-    "FSARegressor",
-    "FSARegressorCV",
-    "Linear",
-    "LogitBoost",
-    "Piecewise",
-    "RankBoost",
-    "load_model",
-    "plot_responses",
-]
+_HOME = {
+    "FSAClassifier": "estimators",
+    "FSAClassifierCV": "estimators",
+    "FSARanker": "estimators",
+    "FSARegressor": "estimators",
+    "FSARegressorCV": "estimators",
+    "Linear": "responses",
+    "LogitBoost": "boosting",
+    "Piecewise": "responses",
+    "RankBoost": "boosting",
+    "load_model": "model_files",
+    "plot_responses": "estimators",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

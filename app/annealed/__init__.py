@@ -4,8 +4,9 @@ This file is the root of the import package `annealed`, whose sub-packages are t
 `models` and `datasets` of the repository. The names below load with their modules when first asked for.
 """
 
-from importlib import import_module
-from importlib.metadata import version
+from typing import Any
+
+from .features.lazy import lazy_names
 
 _HOME = {
     "FSAClassifier": "models",
@@ -19,16 +20,12 @@ _HOME = {
     "open_rows": "datasets.rows",
 }
 
-__all__ = sorted(["__version__", *_HOME])
+_load, __dir__, __all__ = lazy_names(__name__, {**_HOME, "__version__": ""})
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib.metadata import version  # takes as long to load as the rest of the command line
+
         return version("annealed")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__():
-    return __all__
+    return _load(name)

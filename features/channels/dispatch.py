@@ -12,7 +12,7 @@ from numba import njit
 from numba.extending import overload
 from numba.np.numpy_support import as_dtype
 
-from ..jit import LEAF
+from ..jit import INNER, LEAF
 from .registry import channel_of_tag
 
 _LEAF: Any = {"_nrt": LEAF["_nrt"]}
@@ -114,7 +114,7 @@ def _evaluate_at(kinds, offsets, f, read, places, n, values):
     return compiled
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def evaluate(kinds, offsets, f, read, start, n, values):
     """Write the values of one feature for n windows that follow one another: see `evaluate_run`."""
     evaluate_run(kinds, offsets, f, f + 1, read, start, n, values, 0)

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ..integral import fill_integral, window_integrals
-from ..jit import LEAF
+from ..jit import INNER
 from ..patches import MARGIN_PX, WINDOW_PX
 from .channel import COLOURS, FeatureChannel, Mark
 
@@ -103,7 +103,7 @@ def haar_corners(kind, row, col, height, width):
 # 2**18, so it is exact all the same (see integral.py).
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _two(integral, a0, a1, a2, b0, b1, b2):
     """Return A - B."""
     middle = integral[b1] - integral[a1]
@@ -111,7 +111,7 @@ def _two(integral, a0, a1, a2, b0, b1, b2):
     return np.float32(np.int32(2 * middle - ends))
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _three(integral, a0, a1, a2, a3, b0, b1, b2, b3):
     """Return A - 2 B + C."""
     inner = integral[b1] - integral[a1] - integral[b2] + integral[a2]
@@ -119,7 +119,7 @@ def _three(integral, a0, a1, a2, a3, b0, b1, b2, b3):
     return np.float32(np.int32(3 * inner - outer))
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _four(integral, a0, a1, a2, b0, b1, b2, c0, c1, c2):
     """Return A - B - C + D."""
     corners = integral[a0] + integral[a2] + integral[c0] + integral[c2]
@@ -132,7 +132,7 @@ def _four(integral, a0, a1, a2, b0, b1, b2, c0, c1, c2):
 # indices tell the compiler that none counts from the end, without which the loops are not vectorised.
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def two(integral, offsets, first, last, start, n, values, stride):
     """Write features of two rectangles."""
     for f in range(first, last):
@@ -152,7 +152,7 @@ def two(integral, offsets, first, last, start, n, values, stride):
             values[at + i] = _two(integral, a0 + i, a1 + i, a2 + i, b0 + i, b1 + i, b2 + i)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def three(integral, offsets, first, last, start, n, values, stride):
     """Write features of three rectangles."""
     for f in range(first, last):
@@ -166,7 +166,7 @@ def three(integral, offsets, first, last, start, n, values, stride):
             values[at + i] = _three(integral, a0 + i, a1 + i, a2 + i, a3 + i, b0 + i, b1 + i, b2 + i, b3 + i)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def four(integral, offsets, first, last, start, n, values, stride):
     """Write features of four rectangles."""
     for f in range(first, last):
@@ -196,7 +196,7 @@ def four(integral, offsets, first, last, start, n, values, stride):
 # The same of one feature in n places anywhere.
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def two_at(integral, offsets, f, places, n, values):
     """Write a feature of two rectangles."""
     a0, a1, a2 = offsets[f, 0], offsets[f, 1], offsets[f, 2]
@@ -211,7 +211,7 @@ def two_at(integral, offsets, f, places, n, values):
         )  # fmt: skip
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def three_at(integral, offsets, f, places, n, values):
     """Write a feature of three rectangles."""
     a0, a1, a2, a3 = offsets[f, 0], offsets[f, 1], offsets[f, 2], offsets[f, 3]
@@ -226,7 +226,7 @@ def three_at(integral, offsets, f, places, n, values):
         )  # fmt: skip
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def four_at(integral, offsets, f, places, n, values):
     """Write a feature of four rectangles."""
     a0, a1, a2 = offsets[f, 0], offsets[f, 1], offsets[f, 2]
@@ -243,7 +243,7 @@ def four_at(integral, offsets, f, places, n, values):
         )  # fmt: skip
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _run(kind, maps, offsets, first, last, start, n, values, stride):
     """See `FeatureChannel.run`."""
     integral = maps[0]
@@ -255,7 +255,7 @@ def _run(kind, maps, offsets, first, last, start, n, values, stride):
         four(integral, offsets, first, last, start, n, values, stride)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _run_at(kind, maps, offsets, f, places, n, values):
     """See `FeatureChannel.run_at`."""
     integral = maps[0]

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-from ..jit import LEAF
+from ..jit import INNER
 from ..patches import WINDOW_PX
 from .channel import COLOURS, FeatureChannel, Mark
 
@@ -76,20 +76,20 @@ def vote_table():
     return table
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _votes(table, above, below, left, right):
     """Return the packed votes of a pixel from its four neighbours."""
     g_row, g_col = np.int64(below) - np.int64(above), np.int64(right) - np.int64(left)
     return table[np.uintp((g_row + 255) * 511 + g_col + 255)]
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _orientation(packed):
     """Return orientation b of packed votes."""
     return np.uintp((packed >> _BIN_SHIFT) & _BIN_MASK)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _unpack_row(sums, row, n, cells, energy):
     """Write n cells of one row, and the sums of their squares over the orientations, from packed sums.
 
@@ -114,7 +114,7 @@ def _unpack_row(sums, row, n, cells, energy):
 
 
 # With NumPy's rules a division does not look for zero, which is impossible here, and can be vectorised.
-@njit(**LEAF, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _inverse_norm(e00, e01, e10, e11):
     """Return 1 / norm of a block from the energies of its cells, in float32 and always in this order."""
     upper = np.float32(e00) + np.float32(e01)
@@ -122,14 +122,14 @@ def _inverse_norm(e00, e01, e10, e11):
     return np.float32(1.0) / np.sqrt(upper + lower + _EPS_SQUARED)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _normalised(cell, inverse):
     """Return a cell's share of its block, cut off."""
     value = np.float32(cell) * inverse
     return value if value < CLIP else CLIP
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _run(kind, maps, offsets, first, last, start, n, values, stride):
     """See `FeatureChannel.run`."""
     cells, norms = maps
@@ -141,7 +141,7 @@ def _run(kind, maps, offsets, first, last, start, n, values, stride):
             values[at + i] = _normalised(cells[cell + i], norms[norm + i])
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _run_at(kind, maps, offsets, f, places, n, values):
     """See `FeatureChannel.run_at`."""
     cells, norms = maps
@@ -186,7 +186,7 @@ def _colour_cells(padded, colour, table, cells, energy):
             _unpack_row(across, done, width - CELL_PX + 1, cells, energy)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _replace_row(padded, r, colour, table, votes, columns):
     """Take the votes of the row six rows above out of the column sums, put those of row r in."""
     for k in range(len(votes)):
@@ -229,7 +229,7 @@ def level_norms(energy, norms):
             _norm_row(energy[colour, r], energy[colour, r + CELL_PX], norms[colour, r])
 
 
-@njit(**LEAF, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _norm_row(upper, lower, norms):
     right = np.uintp(CELL_PX)
     for k in range(len(norms) - CELL_PX):
@@ -271,7 +271,7 @@ def window_cells(pixels, n, table, cells, energy):
             _unpack_row(sums, cell, n, cells[colour], energy[colour])
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _add_votes(pixels, r, c, colour, n, table, sums):
     """Add the votes of pixel (r, c) of n windows to the packed sums (8, n)."""
     for k in range(n):

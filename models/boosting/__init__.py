@@ -1,7 +1,11 @@
 """Comparators on the same footing as the annealed estimators."""
 
-from .logitboost import LogitBoost
-from .rankboost import RankBoost
-from .trace import BoostingTrace
+from ...features.lazy import lazy_names
 
-__all__ = ["BoostingTrace", "LogitBoost", "RankBoost"]
+_HOME = {
+    "BoostingTrace": "trace",
+    "LogitBoost": "logitboost",
+    "RankBoost": "rankboost",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -1,16 +1,14 @@
 """The scikit-learn face of the annealing core."""
 
-from .classifier import FSAClassifier
-from .cv import FSAClassifierCV, FSARegressorCV
-from .plotting import plot_responses
-from .ranker import FSARanker
-from .regressor import FSARegressor
+from ...features.lazy import lazy_names
 
-__all__ = [
-    "FSAClassifier",
-    "FSAClassifierCV",
-    "FSARanker",
-    "FSARegressor",
-    "FSARegressorCV",
-    "plot_responses",
-]
+_HOME = {
+    "FSAClassifier": "classifier",
+    "FSAClassifierCV": "cv",
+    "FSARanker": "ranker",
+    "FSARegressor": "regressor",
+    "FSARegressorCV": "cv",
+    "plot_responses": "plotting",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

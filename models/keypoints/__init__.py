@@ -1,29 +1,23 @@
 """Keypoint detectors: training by hard-negative mining, scanning, detections, evaluation (section 3.3)."""
 
-from .detections import Detections
-from .detector import KeypointDetector, PyramidConfig
-from .evaluation import Criteria, PrecisionRecall, observed, precision_recall
-from .nms import Suppression
-from .objects.model import ObjectModel, Objects
-from .training.classifier_fitting import FitConfig
-from .training.config import TrainingConfig
-from .training.targets import TargetConfig, keypoint_targets
-from .training.trainer import train_detector
+from ...features.lazy import lazy_names
 
-__all__ = [
-    "Criteria",
-    "Detections",
-    "FitConfig",
-    "KeypointDetector",
-    "ObjectModel",
-    "Objects",
-    "PrecisionRecall",
-    "PyramidConfig",
-    "Suppression",
-    "TargetConfig",
-    "TrainingConfig",
-    "keypoint_targets",
-    "observed",
-    "precision_recall",
-    "train_detector",
-]
+_HOME = {
+    "Criteria": "evaluation",
+    "Detections": "detections",
+    "FitConfig": "training.classifier_fitting",
+    "KeypointDetector": "detector",
+    "ObjectModel": "objects.model",
+    "Objects": "objects.model",
+    "PrecisionRecall": "evaluation",
+    "PyramidConfig": "detector",
+    "Suppression": "nms",
+    "TargetConfig": "training.targets",
+    "TrainingConfig": "training.config",
+    "keypoint_targets": "training.targets",
+    "observed": "evaluation",
+    "precision_recall": "evaluation",
+    "train_detector": "training.trainer",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOME)

@@ -21,7 +21,7 @@ from numba import njit
 from ...features.channels.dispatch import evaluate, evaluate_at
 from ...features.codes import quantise
 from ...features.errors import DataError
-from ...features.jit import LEAF
+from ...features.jit import INNER
 from ...features.maps import LevelMaps
 from ...features.pyramid import Level
 from ...features.threads import in_threads
@@ -227,7 +227,7 @@ def _scan_grid(features, read, stride, intercept, n_dense, step, scores):
     partial = np.empty(len(places), dtype=np.float32)
     values = np.empty(len(places), dtype=np.float32)
     codes = np.empty((1, len(places)), dtype=np.uint8)
-    n = 0
+    n = np.intp(0)  # a literal would be compiled apart
     for row in range(0, height, step):
         start = row * stride
         _begin_row(features, read, start, width, intercept, n_dense, values, codes, partial[n:])
@@ -235,7 +235,7 @@ def _scan_grid(features, read, stride, intercept, n_dense, step, scores):
         if n >= LISTED or row + step >= height:
             n = _go_through(features, read, n_dense, places, partial, n, values, codes)
             _write(places, partial, n, stride, scores)
-            n = 0
+            n = np.intp(0)
 
 
 @njit(cache=True, nogil=True)
@@ -247,7 +247,7 @@ def _scan_beside(features, read, stride, intercept, scores):
     values = np.empty(len(places), dtype=np.float32)
     codes = np.empty((1, len(places)), dtype=np.uint8)
     _write(places, given_up, len(places), stride, scores)
-    n = _go_through(features, read, 0, places, partial, len(places), values, codes)
+    n = _go_through(features, read, np.intp(0), places, partial, len(places), values, codes)
     _write(places, partial, n, stride, scores)
 
 
@@ -267,7 +267,7 @@ def _places_beside(scores, stride):
     return np.array(places, dtype=np.int32)
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _begin_row(features, read, start, width, intercept, n_dense, values, codes, partial):
     """Fill the partial sums of a row's windows over the first features, -inf for those given up."""
     kinds, offsets, low, high, scale, tables, rejection = features
@@ -282,7 +282,7 @@ def _begin_row(features, read, start, width, intercept, n_dense, values, codes, 
             partial[i] = total if total >= threshold else NEVER
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _list_left(start, width, step, places, partial, n):
     """Put the windows of a row that are left on the list, whose end holds their sums; return its length."""
     m = n
@@ -293,7 +293,7 @@ def _list_left(start, width, step, places, partial, n):
     return m
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _go_through(features, read, first, places, partial, n, values, codes):
     """Add the features from `first` on to the windows of a list; return how many are left of it."""
     kinds, offsets, low, high, scale, tables, rejection = features
@@ -313,7 +313,7 @@ def _go_through(features, read, first, places, partial, n, values, codes):
     return n
 
 
-@njit(**LEAF)
+@njit(**INNER)
 def _write(places, partial, n, stride, scores):
     for i in range(n):
         scores[places[i] // stride, places[i] % stride] = partial[i]

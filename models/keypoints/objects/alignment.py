@@ -103,7 +103,8 @@ def _add_responses(tables, numbers, codes, out):
     """Add the responses of some of the features, with codes (n_numbers, n), to the sums (n, n_outputs)."""
     for row in range(len(numbers)):
         for i in range(len(out)):
-            out[i] += tables[numbers[row], codes[row, i]]
+            for j in range(out.shape[1]):
+                out[i, j] += tables[numbers[row], codes[row, i], j]
 
 
 def align(
