@@ -29,28 +29,36 @@ app = typer.Typer(
     name="annealed",
     help="Small, fast, readable vision models learned by feature selection with annealing.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    epilog="Exit status: 0 done, 1 an error of the program or its libraries, 2 bad input, 130 interrupted.",
 )
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.command,
-    "train-detector": train_detector.command,
-    "detect-keypoints": detect_keypoints.command,
-    "evaluate-detector": evaluate_detector.command,
-    "suggest-frames": suggest_frames.command,
-    "select-features": select_features.command,
-    "compare-selectors": compare_selectors.command,
-    "rank-segmentations": rank_segmentations.command,
-    "train-ranker": train_ranker.command,
-    "evaluate-ranker": evaluate_ranker.command,
-    "check-annotations": check_annotations.command,
-    "convert": convert.command,
-    "info": info.command,
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Keypoints in photos and videos": {
+        "train-detector": train_detector.command,
+        "detect-keypoints": detect_keypoints.command,
+        "evaluate-detector": evaluate_detector.command,
+        "suggest-frames": suggest_frames.command,
+        "check-annotations": check_annotations.command,
+        "convert": convert.command,
+    },
+    "Motions in point tracks": {
+        "rank-segmentations": rank_segmentations.command,
+        "train-ranker": train_ranker.command,
+        "evaluate-ranker": evaluate_ranker.command,
+    },
+    "Features of tables": {
+        "select-features": select_features.command,
+        "compare-selectors": compare_selectors.command,
+    },
+    "About": {"demo": demo.command, "info": info.command},
 }
 
-for name, command in COMMANDS.items():
-    app.command(name)(report_errors(command))
+COMMANDS = {name: command for commands in PANELS.values() for name, command in commands.items()}
+
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(report_errors(command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -72,4 +80,4 @@ def options(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    app(prog_name="annealed")

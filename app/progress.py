@@ -74,7 +74,8 @@ class Timeline:
                 self._seconds.setdefault(self.stage.kind, []).append(self._now() - self._stage_began)
             self._stage_began = self._now()
             self._place = self._next_place(phase)
-            self.stage = self._planned[self._place] if self._is_planned() else Stage(phase, self.stage.label)
+            planned = self._planned[self._place] if self._place >= 0 else Stage("")
+            self.stage = planned if planned.phase == phase else Stage(phase, planned.label)
         self.done, self.total = done, total
         return begins
 
@@ -82,9 +83,6 @@ class Timeline:
         """Number of the next planned stage with that phase, or where the run is if there is none."""
         later = range(self._place + 1, len(self._planned))
         return next((i for i in later if self._planned[i].phase == phase), self._place)
-
-    def _is_planned(self) -> bool:
-        return 0 <= self._place < len(self._planned)
 
     @property
     def gone(self) -> float:

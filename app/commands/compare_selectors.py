@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..output.tables import FormatOption, TableFormat, print_table
+
 if TYPE_CHECKING:
     from ...models.selection.comparison import Score
 
@@ -19,6 +21,7 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Plot to write, PNG.")] = None,
     folds: Annotated[int, typer.Option(help="Folds.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    table_format: FormatOption = TableFormat.table,
 ) -> None:
     """Compare selectors on a table: score, stability and seconds of each method for each k.
 
@@ -63,7 +66,7 @@ def command(
                 bars.update("methods", n_methods - len(waiting), n_methods)
         except KeyboardInterrupt:
             pass  # what was measured is shown
-    _print_scores(scores, kind)
+    _print_scores(scores, kind, table_format)
     warn_of_problems(problems)
     if out is not None and scores:
         with whole_file(out) as temporary:
@@ -73,13 +76,12 @@ def command(
         raise exit_with(f"interrupted during {waiting[0]}", ExitStatus.INTERRUPTED)
 
 
-def _print_scores(scores: "list[Score]", kind: str) -> None:
+def _print_scores(scores: "list[Score]", kind: str, table_format: TableFormat) -> None:
     from ...models.selection.judging import MEASURES
 
-    print(f"{'method':<20}{'k':>6}{MEASURES[kind]:>10}{'+-':>8}{'stability':>11}{'seconds':>9}")
-    for score in scores:
-        line = f"{score.method:<20}{score.k:>6}{score.mean:>10.4f}{score.scores.std():>8.4f}"
-        print(f"{line}{score.stability:>11.2f}{score.seconds:>9.3f}")
+    columns = ["method", "k", MEASURES[kind], "+-", "stability", "seconds"]
+    rows = [[s.method, s.k, s.mean, float(s.scores.std()), s.stability, s.seconds] for s in scores]
+    print_table(columns, rows, table_format, ["", "d", ".4f", ".4f", ".2f", ".3f"])
 
 
 def _sizes(text: str, n_features: int) -> list[int]:

@@ -45,57 +45,90 @@ class LossName(StrEnum):
 
 def command(
     data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
-    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel="Output")],
     keypoint: Annotated[
         str | None,
-        typer.Option(help="Keypoint to detect, or several with commas between them; all by default."),
+        typer.Option(
+            help="Keypoint to detect, or several with commas between them; all by default.",
+            rich_help_panel="Data",
+        ),
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Features to select; 1500, 300 or 150.")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds of mining; 10, 4 or 2.")] = None,
-    loss: Annotated[LossName, typer.Option(help="Loss.")] = LossName.lorenz,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Features to select; 1500, 300 or 150.", rich_help_panel="Model")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="Rounds of mining; 10, 4 or 2.", rich_help_panel="Mining")
+    ] = None,
+    loss: Annotated[LossName, typer.Option(help="Loss.", rich_help_panel="Model")] = LossName.lorenz,
     preset: Annotated[
         Preset,
         typer.Option(
             help="The paper's setting, a fast or a quick one; the other options give their defaults in "
-            f"this order. 'auto' is quick for fewer than {FEW_OBJECTS} objects, otherwise the paper's."
+            f"this order. 'auto' is quick for fewer than {FEW_OBJECTS} objects, otherwise the paper's.",
+            rich_help_panel="Model",
         ),
     ] = Preset.auto,
     run: Annotated[
-        Path | None, typer.Option(help="Folder for checkpoints and the report; by default OUT with '.run'.")
+        Path | None,
+        typer.Option(
+            help="Folder for checkpoints and the report; by default OUT with '.run'.",
+            rich_help_panel="Output",
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the run folder.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in the run folder.", rich_help_panel="Output")
+    ] = False,
     hard: Annotated[
-        int | None, typer.Option(help="Most hard negatives a round adds; 20000, 10000 or 4000.")
+        int | None,
+        typer.Option(
+            help="Most hard negatives a round adds; 20000, 10000 or 4000.", rich_help_panel="Mining"
+        ),
     ] = None,
     scan: Annotated[
-        float | None, typer.Option(help="Share of the photos that a round scans; 1, 0.5 or 0.34.")
+        float | None,
+        typer.Option(
+            help="Share of the photos that a round scans; 1, 0.5 or 0.34.", rich_help_panel="Mining"
+        ),
     ] = None,
     random: Annotated[
-        int | None, typer.Option(help="Random negatives to begin with; 20000, or 8000 with quick.")
+        int | None,
+        typer.Option(
+            help="Random negatives to begin with; 20000, or 8000 with quick.", rich_help_panel="Mining"
+        ),
     ] = None,
     haar: Annotated[
         int | None,
-        typer.Option(help="Haar features drawn at random to choose from; all 60939, 20000 or 4000."),
+        typer.Option(
+            help="Haar features drawn at random to choose from; all 60939, 20000 or 4000.",
+            rich_help_panel="Model",
+        ),
     ] = None,
     refine: Annotated[
         int | None,
         typer.Option(
-            help="Features of the regression that moves detections to the exact place; 300, or none: 0."
+            help="Features of the regression that moves detections to the exact place; 300, or none: 0.",
+            rich_help_panel="Model",
         ),
     ] = None,
     align: Annotated[
         int | None,
         typer.Option(
             help="Features of each stage that moves all keypoints of an object to their place; 300, or 200 "
-            "with quick; 0: none."
+            "with quick; 0: none.",
+            rich_help_panel="Model",
         ),
     ] = None,
-    scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
+    scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP, rich_help_panel="Data")] = "auto",
     angles: AnglesOption = None,
     size_range: Annotated[
-        str, typer.Option(help="Sizes, in pixels of a pyramid level, at which positives are cut.")
+        str,
+        typer.Option(
+            help="Sizes, in pixels of a pyramid level, at which positives are cut.", rich_help_panel="Data"
+        ),
     ] = "20,40",
-    validation: Annotated[float, typer.Option(help="Share of the photos that is held out.")] = 0.1,
+    validation: Annotated[
+        float, typer.Option(help="Share of the photos that is held out.", rich_help_panel="Data")
+    ] = 0.1,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
 ) -> None:
     """Train a keypoint detector from annotated photos.
@@ -112,6 +145,8 @@ def command(
     from ..arguments import keypoint_names, sized
     from ..progress import Bars, warn, warn_of_problems
     from ..status import ExitStatus, exit_with
+    from ..training_stages import training_stages
+    from ..wording import count
 
     check_file_place(out)
     names = None if keypoint is None else keypoint_names(keypoint)
@@ -127,7 +162,9 @@ def command(
     photos = sized(photos, scale_by)
     columns = {name: photos.keypoint_index(name) for name in names or photos.keypoint_names}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
-    with Bars() as bars:
+    rounds_done = len(list(folder.path.glob("round-*.safetensors"))) if resume else 0
+    stages = training_stages(config, list(columns), rounds_done)
+    with Bars(stages, log=folder.path / "train.log") as bars:
         try:
             result = train_detector(
                 photos.photos, columns, config, run=folder, resume=resume, report=bars.update
@@ -141,7 +178,8 @@ def command(
     _print_summary(result)
     n_bad = len(photos.problems) + len(result.problems)
     warn(
-        f"{out}: written; report in {folder.path / 'report.html'}" + (f"; {n_bad} problems" if n_bad else "")
+        f"{out}: written; report in {folder.path / 'report.html'}"
+        + (f"; {count(n_bad, 'problem')}" if n_bad else "")
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from annealed.app.cli import COMMANDS, app
-from annealed.app.status import report_errors
+from annealed.app.status import ExitStatus, report_errors
 from annealed.features.errors import DataError
 from annealed.models import FSARegressor
 from annealed.models.estimators.persistence import save
@@ -47,8 +47,9 @@ def test_version():
     assert result.stdout.strip() == f"annealed {version('annealed')}"
 
 
-def test_module_is_the_command():
-    command = [sys.executable, "-m", "annealed.app", "--version"]
+@pytest.mark.parametrize("module", ["annealed", "annealed.app"])
+def test_module_is_the_command(module):
+    command = [sys.executable, "-m", module, "--version"]
     output = subprocess.run(command, capture_output=True, text=True, check=True)
     assert output.stdout.strip() == f"annealed {version('annealed')}"
 
@@ -64,6 +65,22 @@ def test_info_describes_a_model(tmp_path, rng):
     assert description["seed"] == 7
     assert description["arrays"]["features"] == "int64[2]"
     assert "kind: estimator" in runner.invoke(app, ["info", str(path)]).stdout
+
+
+def test_info_without_a_model_describes_the_installation():
+    description = json.loads(runner.invoke(app, ["info", "--json"]).stdout)
+    assert description["annealed"] == version("annealed")
+    assert description["threads"] >= 1
+    assert "face" in description["models"]
+    assert description["libraries"]["numpy"] == np.__version__
+
+
+def test_help_names_exit_statuses_and_completion():
+    words = " ".join(runner.invoke(app, ["--help"]).stdout.split())
+    assert "130 interrupted" in words
+    assert "--install-completion" in words
+    for status in ExitStatus:
+        assert f"{int(status)} " in words
 
 
 def test_info_of_the_face_model_is_short():

@@ -95,6 +95,10 @@ def test_phases_that_were_not_planned_are_shown_all_the_same(clock):
     assert line.describe() == "surprise 1 of 2"
     line.update("annealing nose", 1, 2)
     assert line.stage.label == "round 0 of 2"
+    line.update("another", 1, 2)
+    assert line.describe() == "round 0 of 2: another 1 of 2"
+    line.update("scan", 1, 2)
+    assert line.stage.label == "round 1 of 2"
 
 
 def test_the_log_has_a_line_a_stage(tmp_path, clock):

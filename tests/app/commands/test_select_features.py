@@ -58,8 +58,8 @@ def test_several_targets_are_no_features(tmp_path):
     assert lines[2].startswith("micro F1 with these 2 features: 0.9")
     model = load_model(tmp_path / "out" / "model.safetensors")
     assert ((model.predict(pandas.DataFrame(X, columns=list("abcdef"))) > 0.5) == Y).mean() > 0.9
-    result = invoke("compare-selectors", *wanted, "--methods", "fsa,f,fgm")
-    assert [line.split()[0] for line in result.stdout.splitlines()[1:]] == [
+    result = invoke("compare-selectors", *wanted, "--methods", "fsa,f,fgm", "--format", "csv")
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[1:]] == [
         "fsa",
         "f",
         "fgm",
@@ -81,9 +81,11 @@ def test_comparison_has_a_line_for_each_method_and_size(table, tmp_path):
         "fsa,f,chi2,screened-lasso",
         "--out",
         plot,
+        "--format",
+        "csv",
     )
     assert result.exit_code == 0, result.stderr
-    rows = [line.split()[:2] for line in result.stdout.splitlines()[1:]]
+    rows = [line.split(",")[:2] for line in result.stdout.splitlines()[1:]]
     expected = [["fsa", "1"], ["fsa", "3"], ["f", "1"], ["f", "3"], ["random", "1"], ["random", "3"]]
     assert rows == [*expected, ["all", "8"]]
     assert "chi2: the chi-squared filter needs counts" in result.stderr
@@ -98,10 +100,10 @@ def test_an_interrupted_comparison_shows_what_was_measured(table, tmp_path, monk
     monkeypatch.setattr(FilterSelector, "fit", interrupted)
     plot = tmp_path / "plot.png"
     wanted = ["--target", "y", "-k", "1,3", "--methods", "l1,f,fsa", "--out", plot]
-    result = invoke("compare-selectors", table, *wanted)
+    result = invoke("compare-selectors", table, *wanted, "--format", "csv")
     assert result.exit_code == 130
     assert "interrupted during f" in result.stderr
-    assert [line.split()[:2] for line in result.stdout.splitlines()[1:]] == [["l1", "1"], ["l1", "3"]]
+    assert [line.split(",")[:2] for line in result.stdout.splitlines()[1:]] == [["l1", "1"], ["l1", "3"]]
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 

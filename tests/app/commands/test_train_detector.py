@@ -41,7 +41,7 @@ def test_train_detector_writes_model_checkpoints_and_report(trained):
     assert [len(classifier.pool) for classifier in detector.classifiers] == [15, 15]
     run = model.with_name("model.safetensors.run")
     assert {p.name for p in run.iterdir()} - {".lock"} == {
-        "config.json", "round-00.safetensors", "round-01.safetensors", "report.html",
+        "config.json", "train.log", "round-00.safetensors", "round-01.safetensors", "report.html",
     }  # fmt: skip
     assert "chin: 15 features" in result.stdout
     assert "seconds: positives" in result.stdout
@@ -85,7 +85,7 @@ def test_train_detector_interrupted_leaves_a_folder_to_resume(train, photo_folde
     assert result.stderr.splitlines() == [
         f"annealed: interrupted; the same command with --resume continues the run in {run}"
     ]
-    assert {p.name for p in run.iterdir()} - {".lock"} == {"config.json", "round-00.safetensors"}
+    assert {p.name for p in run.iterdir()} - {".lock"} == {"config.json", "train.log", "round-00.safetensors"}
     assert not (tmp_path / "m.safetensors").exists()
     assert train(photo_folder, "--run", run, "--resume").exit_code == 0
     resumed = (tmp_path / "m.safetensors").read_bytes()

@@ -1,0 +1,5 @@
+"""`python -m annealed` is the command `annealed`."""
+
+from .app.cli import main
+
+main()
