@@ -79,7 +79,12 @@ def varying_columns(X) -> np.ndarray:
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
-    varying = np.flatnonzero(high > low)
+    return check_variation(high > low)
+
+
+def check_variation(varies: np.ndarray) -> np.ndarray:
+    """Return the numbers of the columns that vary; raise a DataError if none does."""
+    varying = np.flatnonzero(varies)
     if len(varying) == 0:
         raise DataError("every feature is constant: there is nothing to select by")
     return varying
@@ -112,9 +117,15 @@ def trimmed_ranges(columns: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray,
 
     Parameters and returns as in `full_ranges`; of more than 10,000 rows a sample says where the middle is.
     """
-    low, high = full_ranges(columns, weight)
     step = -(-columns.shape[1] // SAMPLED_ROWS)
-    least, most = _quantiles(columns[:, ::step], weight[::step], (TAIL, 1 - TAIL))
+    return trim(*full_ranges(columns, weight), columns[:, ::step], weight[::step])
+
+
+def trim(
+    low: np.ndarray, high: np.ndarray, sample: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `trimmed_ranges` does, of full ranges and a sample of the columns with its weights."""
+    least, most = _quantiles(sample, weight, (TAIL, 1 - TAIL))
     reach = REACH * (most / SHARE - least / SHARE)  # shares of everything: nothing overflows
     lowest = np.maximum(low / SHARE, least / SHARE - reach) * SHARE
     highest = np.minimum(high / SHARE, most / SHARE + reach) * SHARE

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -46,11 +47,18 @@ class Prepared:
         Returns a design for one run; the designs share their numbers.
     to_model : callable
         From a run's result to a model in the input's units.
+    responses : callable, optional
+        Where there is a shorter way to `respond`.
     """
 
     order: np.ndarray
     new_design: Callable[[], Design]
     to_model: Callable[[AnnealingResult], Model]
+    responses: Callable[[Model, AnnealingResult, Any], np.ndarray] | None = None
+
+    def respond(self, model: Model, result: AnnealingResult, X) -> np.ndarray:
+        """Return f for each row of the table X itself, shape (n_samples, n_outputs)."""
+        return model.respond(X) if self.responses is None else self.responses(model, result, X)
 
 
 class Response(ABC):

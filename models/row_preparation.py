@@ -9,15 +9,18 @@ import numpy as np
 from ..features.errors import ParameterError
 from .additive import Model
 from .annealing import AnnealingResult
+from .columns import SAMPLED_ROWS, trim
 from .designs.encodings import CodeEncoding, Encoding, SparseEncoding, StandardEncoding
-from .designs.parts import RowParts, TreeSum, divide_rows, number_of_parts, total
-from .designs.row_source import RowSource
+from .designs.parts import RowParts, TreeSum, consecutive_parts, divide_rows, number_of_parts, total
 from .designs.sharded import ShardedDesign, Shards
 from .designs.shards import LocalShards, PartPlan
 from .memory import divide_memory
+from .responses import Linear, Piecewise, Prepared, Response
+from .row_source import RowSource, respond_to_rows
 
 LEAST_BLOCK_ROWS = 512  # of a part's blocks; shorter ones cost more to begin than to go through
 SMALL_SHARE = 4  # columns that take at most this share of what may be resident need no spool
+SAMPLE_SHARE = 16  # of the budget is for the rows that ranges are taken from
 RAW_BYTES = 8  # of a value as it is read
 
 
@@ -27,8 +30,7 @@ class RowSettings:
 
     Attributes
     ----------
-    response : {"linear", "piecewise"}
-    n_bins : int
+    response : Linear or Piecewise
     n_batches : int
         That an iteration goes through the rows in.
     n_outputs : int
@@ -36,31 +38,10 @@ class RowSettings:
         Bytes.
     """
 
-    response: str
-    n_bins: int
+    response: Response
     n_batches: int
     n_outputs: int
     memory_budget: int
-
-
-@dataclass(frozen=True)
-class PreparedRows:
-    """Rows made ready for annealing.
-
-    Attributes
-    ----------
-    order : ndarray of int64
-        The source's rows in the order of the design; those of weight zero are not there.
-    new_design : callable
-        Returns a design for one run, after the one before has ended.
-    """
-
-    order: np.ndarray
-    new_design: Callable[[], ShardedDesign]
-
-    def to_model(self, result: AnnealingResult) -> Model:
-        """Return the model of a run's result, in the units of the rows."""
-        return result.model  # type: ignore[return-value]
 
 
 NewShards = Callable[[RowSource, list[PartPlan], int], Shards]
@@ -70,9 +51,10 @@ def prepare_rows(
     source: RowSource,
     weight: np.ndarray,
     settings: RowSettings,
-    rng: np.random.RandomState,
+    rng: np.random.RandomState | None,
     new_shards: NewShards | None = None,
-) -> PreparedRows:
+    part_ends: np.ndarray | None = None,
+) -> Prepared:
     """Read rows, store them as columns in parts, and return what an annealing run needs.
 
     Parameters
@@ -81,11 +63,14 @@ def prepare_rows(
     weight : ndarray of shape (n_rows,), float64
         Rows of weight zero do not take part.
     settings : RowSettings
-    rng : RandomState
-        It shuffles the rows of each part.
+    rng : RandomState or None
+        It shuffles the rows of each part, unless there are `part_ends`.
     new_shards : callable, optional
         Given source, plans and the bytes that columns may take in each, makes the processes that hold the
         parts; this process alone by default.
+    part_ends : ndarray of int64, optional
+        Where parts may end, from 0 to the number of rows, for a loss of rows that belong together. The rows
+        keep their order then.
     """
     encoding = _encoding(source, settings)
     row_bytes = source.n_features * (RAW_BYTES + encoding.dtype.itemsize)
@@ -96,22 +81,42 @@ def prepare_rows(
         source.n_features * encoding.n_coefficients * settings.n_outputs,
         row_bytes,
     )
-    parts = divide_rows(weight > 0, number_of_parts(source.n_rows, row_bytes, memory.part_bytes), rng)
+    n_parts = number_of_parts(source.n_rows, row_bytes, memory.part_bytes)
+    if part_ends is None:
+        assert rng is not None
+        parts = divide_rows(weight > 0, n_parts, rng)
+    else:
+        parts = consecutive_parts(part_ends, n_parts)
     plans = make_plans(parts, weight, settings.n_batches)
     if new_shards is None:
         column_bytes = parts.n_rows * source.n_features * encoding.dtype.itemsize
         shards: Shards = LocalShards(source, memory.resident_bytes // SMALL_SHARE, column_bytes)
     else:
         shards = new_shards(source, plans, memory.resident_bytes)
-    if isinstance(encoding, CodeEncoding):
-        low, high = source.ranges() or _ranges(shards, plans)
-        encoding = CodeEncoding(low, high, settings.n_bins)
+    if isinstance(settings.response, Piecewise):
+        row_limit = settings.memory_budget // (SAMPLE_SHARE * RAW_BYTES * source.n_features)
+        ranges = _ranges(source, shards, plans, settings.response, row_limit)
+        encoding = CodeEncoding(*ranges, settings.response.n_bins)
     known = encoding.fit(_sum(shards.map_parts("build", plans, encoding), encoding))
 
-    def new_design() -> ShardedDesign:
-        return ShardedDesign(shards, plans, encoding, known, source.n_features, memory.resident_bytes)
+    order = parts.order()
+    designs: list[ShardedDesign] = []  # that of the last run; all of them share the parts
 
-    return PreparedRows(parts.order(), new_design)
+    def new_design() -> ShardedDesign:
+        arguments = plans, encoding, known, source.n_features, memory.resident_bytes
+        designs[:] = [ShardedDesign(shards, *arguments)]
+        return designs[0]
+
+    def respond(model: Model, result: AnnealingResult, rows: RowSource) -> np.ndarray:
+        """Return what the gathered survivors give; the rows are read again only if there are others."""
+        response = designs[0].respond(result.kept, result.beta, result.intercept)
+        if response is None:
+            return respond_to_rows(model, rows)
+        out = np.zeros((source.n_rows, len(response)))
+        out[order] = response.T
+        return out
+
+    return Prepared(order, new_design, lambda result: result.model, respond)  # type: ignore[arg-type,return-value]
 
 
 def make_plans(parts: RowParts, weight: np.ndarray, n_batches: int) -> list[PartPlan]:
@@ -129,16 +134,32 @@ def make_plans(parts: RowParts, weight: np.ndarray, n_batches: int) -> list[Part
 
 
 def _encoding(source: RowSource, settings: RowSettings) -> Encoding:
-    if settings.response == "piecewise":
+    if isinstance(settings.response, Piecewise):
         if source.is_sparse:
             raise ParameterError('response="piecewise" needs dense rows; sparse ones take response="linear"')
-        return CodeEncoding(np.empty(0), np.empty(0), settings.n_bins)
+        return CodeEncoding(np.empty(0), np.empty(0), settings.response.n_bins)
+    if not isinstance(settings.response, Linear):
+        raise ParameterError(
+            f"rows block by block take a linear or piecewise response, got {settings.response!r}"
+        )
     return SparseEncoding(source.n_features) if source.is_sparse else StandardEncoding(source.n_features)
 
 
-def _ranges(shards: Shards, plans: list[PartPlan]) -> tuple[np.ndarray, np.ndarray]:
-    lows, highs = zip(*shards.map_parts("ranges", plans), strict=True)
-    return reduce(np.minimum, lows), reduce(np.maximum, highs)
+def _ranges(
+    source: RowSource, shards: Shards, plans: list[PartPlan], response: Piecewise, row_limit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranges that the response wants, by what the source knows and a look at the rows."""
+    known = source.ranges()
+    if known is not None and response.ranges == "full":
+        return known
+    n_sample = 0 if response.ranges == "full" else -(-min(SAMPLED_ROWS, max(1, row_limit)) // len(plans))
+    lows, highs, samples, weights = zip(
+        *shards.map_parts("look", plans, n_sample, known is not None), strict=True
+    )
+    low, high = known or (reduce(np.minimum, lows), reduce(np.maximum, highs))
+    if response.ranges == "full":
+        return low, high
+    return trim(low, high, np.ascontiguousarray(np.concatenate(samples).T), np.concatenate(weights))
 
 
 def _sum(summaries: list, encoding: Encoding):

@@ -16,6 +16,7 @@ _HOME = {
     "FSARegressorCV": "models",
     "Linear": "models",
     "Piecewise": "models",
+    "distributed": "models.cluster",
     "load_model": "models",
     "open_rows": "datasets.rows",
 }

@@ -17,9 +17,9 @@ import numpy as np
 
 from ...features.errors import AnnealedError, DataError
 from ..designs.parts import Node
-from ..designs.row_source import RowSource
 from ..designs.shards import PartPlan, Shard
 from ..losses import Loss
+from ..row_source import RowSource
 
 POLL_S = 2.0  # a call that takes longer is asked whether its worker still lives
 PATIENCE_S = 60.0  # how long a worker that does not answer may be listed by the scheduler
@@ -67,7 +67,7 @@ class ClusterShards:
             self._owner[number] = workers[number * len(workers) // len(plans)]
 
     def map_parts(self, method: str, plans: Sequence[PartPlan], *arguments) -> list:
-        """Call `ranges` or `build` of a shard for every part; results in the order of the parts."""
+        """Call `look` or `build` of a shard for every part; results in the order of the parts."""
         results: dict[int, Any] = {}
         while len(results) < len(plans):
             waiting = [plan for plan in plans if plan.number not in results]
@@ -104,7 +104,7 @@ class ClusterShards:
     def bind(self, losses: dict[int, Loss]) -> None:
         """Give each part the loss of its rows."""
         self._losses = losses
-        self._each("bind", lambda numbers: ({number: losses[number] for number in numbers},))
+        self._each("bind", lambda numbers: ({n: losses[n] for n in numbers if n in losses},))
 
     def keep(self, columns: np.ndarray) -> None:
         """Forget all features but these."""

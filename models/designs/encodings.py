@@ -18,13 +18,13 @@ from scipy import sparse
 
 from ...features.codes import encode
 from ..additive import LinearModel, Model, PiecewiseModel
+from ..columns import check_variation, is_constant
 from .binned import BinnedDesign, knot_means
 from .dense import DenseDesign
 from .design import REASSOCIATE, ResidentDesign
 from .sparse import SparseDesign
 
 TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
-CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 
 Summary = tuple[np.ndarray, ...]
 
@@ -115,7 +115,7 @@ class StandardEncoding:
         if len(order):
             _standardize(np.ascontiguousarray(rows), order, weight / total, columns, mean, squares)
         deviation = np.sqrt(squares)
-        own = np.where(deviation > CONSTANT * np.abs(mean), deviation, 1.0)
+        own = np.where(is_constant(deviation, mean), 1.0, deviation)
         _divide(columns, own)
         return columns, replace(self, mean=mean, scale=own), (np.array(total), mean, squares * total)
 
@@ -131,7 +131,7 @@ class StandardEncoding:
     def fit(self, summary):
         total, mean, squares = summary
         deviation = np.sqrt(squares / total)
-        return {"mean": mean, "scale": np.where(deviation > CONSTANT * np.abs(mean), deviation, 1.0)}
+        return {"mean": mean, "scale": _scale(deviation, mean)}
 
     def fitted(self, known):
         factor = self.scale / known["scale"]
@@ -199,6 +199,7 @@ class CodeEncoding:
         return tuple(a + b for a, b in zip(one, other, strict=True))
 
     def fit(self, summary):
+        check_variation(self.high > self.low)
         total, sums = summary
         return {"means": sums / total}
 
@@ -257,7 +258,7 @@ class SparseEncoding:
         total, first, second = summary
         mean = first / total
         deviation = np.sqrt(np.maximum(0.0, second / total - mean**2))
-        return {"scale": np.where(deviation > CONSTANT * np.abs(mean), deviation, 1.0)}
+        return {"scale": _scale(deviation, mean)}
 
     def fitted(self, known):
         return replace(self, scale=known["scale"])
@@ -291,6 +292,13 @@ class SparseEncoding:
     def resident(self, collection, known, columns):
         rows = sparse.vstack([values for _, values in collection], format="csr")
         return SparseDesign(rows[np.argsort(np.concatenate([positions for positions, _ in collection]))])
+
+
+def _scale(deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return the deviations, 1 for constant columns; an error if all are."""
+    constant = is_constant(deviation, mean)
+    check_variation(~constant)
+    return np.where(constant, 1.0, deviation)
 
 
 @njit(cache=True, nogil=True, fastmath=REASSOCIATE)

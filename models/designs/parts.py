@@ -84,10 +84,18 @@ def divide_rows(included: np.ndarray, n_parts: int, rng: np.random.RandomState) 
     return RowParts(bounds, rows, np.split(position, cuts))
 
 
-def consecutive_parts(bounds: np.ndarray) -> RowParts:
-    """Divide rows at `bounds`, and leave them in their order."""
+def consecutive_parts(ends: np.ndarray, n_parts: int) -> RowParts:
+    """Divide rows where it is allowed, into parts of about equal length, and leave them in their order.
+
+    Parameters
+    ----------
+    ends : ndarray of int64
+        Where a part may end, ascending, from 0 to the number of rows. A part may be empty.
+    n_parts : int
+    """
+    bounds = ends[np.searchsorted(ends, [ends[-1] * p // n_parts for p in range(n_parts + 1)])]
     rows = [np.arange(first, last) for first, last in pairwise(bounds)]
-    return RowParts(np.asarray(bounds), rows, rows)
+    return RowParts(bounds, rows, rows)
 
 
 def add(a, b):

@@ -107,6 +107,12 @@ class ShardedDesign(Design):
         """Return the model of these coefficients, in the units of the rows as they are read."""
         return self._encoding.to_model(self._known, kept, beta, intercept)
 
+    def respond(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> np.ndarray | None:
+        """Return the responses of all rows, (n_outputs, n_rows), if just these features are gathered."""
+        if self.resident is None or not np.array_equal(kept, self._columns):
+            return None
+        return self.resident.block(0, self.n_rows).response(beta, intercept)
+
     def block(self, start: int, stop: int) -> Block:
         """Return a resident block of a few rows, which are fetched from all parts."""
         if self.resident is not None:
@@ -115,16 +121,17 @@ class ShardedDesign(Design):
 
     def keep(self, indices: np.ndarray) -> None:
         self.n_features = len(indices)
+        self._columns = self._columns[indices]
         if self.resident is not None:
             self.resident.keep(indices)
             return
-        self._columns = self._columns[indices]
         self._shards.keep(self._columns)
         self._gather_if_it_fits()
 
     def _bind(self, loss: Loss) -> None:
         if loss is not self._loss:
-            self._shards.bind({plan.number: loss.take(plan.positions) for plan in self._plans})
+            parts = [plan for plan in self._plans if len(plan.rows)]
+            self._shards.bind({plan.number: loss.take(plan.positions) for plan in parts})
             self._loss = loss
 
     def _gather_if_it_fits(self) -> None:

@@ -14,10 +14,10 @@ from scipy import sparse
 from ...features.errors import DataError
 from ...features.threads import in_threads
 from ..losses import Loss
+from ..row_source import RowSource
 from .design import REASSOCIATE
 from .encodings import Encoding
 from .parts import Node, TreeSum
-from .row_source import RowSource
 from .stored import Store, StoredPart, cut_into_blocks
 
 READ_BYTES = 1 << 24  # of rows that are read at a time
@@ -70,17 +70,37 @@ class Shard:
         self._run: dict[int, StoredPart] = {}  # as the run has them now
         self._columns: dict[int, np.ndarray] = {}  # that each part of the run still has
 
-    def ranges(self, source: RowSource, plan: PartPlan) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest value of each feature among the rows of a part."""
+    def look(
+        self, source: RowSource, plan: PartPlan, n_sample: int, are_ranges_known: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Look through a part before its values are encoded.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_features,), float64
+            The smallest and the largest value of each feature.
+        sample : ndarray of shape (n_sample at most, n_features)
+            Some rows: any, or the first ones if the ranges are known and nothing else need be read.
+        weight : ndarray of shape (n_sample at most,), float64
+        """
         low, high = np.full(source.n_features, np.inf), np.full(source.n_features, -np.inf)
-        takes_part = np.zeros(plan.stop - plan.start, dtype=bool)
-        takes_part[plan.rows] = True
-        for first, rows in read_blocks(source, plan.start, plan.stop):
-            wanted = takes_part[first - plan.start : first - plan.start + len(rows)]
-            if wanted.any():
-                rows = rows if wanted.all() else rows[wanted]
+        place = np.full(plan.stop - plan.start, -1)  # of a row in the part's order
+        place[plan.rows] = np.arange(len(plan.rows))
+        is_sampled = np.zeros(len(place), dtype=bool)
+        is_sampled[(np.sort(plan.rows) if are_ranges_known else plan.rows)[:n_sample]] = True
+        stop = (
+            plan.start + int(np.flatnonzero(is_sampled).max(initial=-1)) + 1
+            if are_ranges_known
+            else plan.stop
+        )
+        sample = [np.empty((0, source.n_features))]
+        for first, rows in read_blocks(source, plan.start, stop):
+            here = slice(first - plan.start, first - plan.start + len(rows))
+            sample.append(rows[is_sampled[here]])
+            if (place[here] >= 0).any():
+                rows = rows[place[here] >= 0] if (place[here] < 0).any() else rows
                 low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
-        return low, high
+        return low, high, np.concatenate(sample), plan.weight[place[is_sampled]]
 
     def build(self, source: RowSource, plan: PartPlan, encoding: Encoding):
         """Read a part and store it; return its summary."""
@@ -169,6 +189,8 @@ def _not_finite(source: RowSource, first: int, rows) -> DataError:
 
 
 def _read_all(source: RowSource, start: int, stop: int):
+    if start == stop:
+        return (sparse.csr_array if source.is_sparse else np.empty)((0, source.n_features))
     blocks = list(read_blocks(source, start, stop)) if source.is_sparse else read_blocks(source, start, stop)
     if source.is_sparse:
         return sparse.vstack([rows for _, rows in blocks], format="csr")
@@ -201,7 +223,7 @@ class LocalShards:
         self.shard = Shard(source.n_features, memory_bytes, expected_bytes)
 
     def map_parts(self, method: str, plans: Sequence[PartPlan], *arguments) -> list:
-        """Call `ranges` or `build` of a shard for every part; results in the order of the parts."""
+        """Call `look` or `build` of a shard for every part; results in the order of the parts."""
         self._numbers = [plan.number for plan in plans]
         return [getattr(self.shard, method)(self.source, plan, *arguments) for plan in plans]
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 from warnings import warn
@@ -17,12 +18,25 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ...features.errors import DataError, ParameterError
 from ..additive import LinearModel, Model, PiecewiseModel
 from ..annealing import AnnealingResult, anneal_path
+from ..cluster.context import current_client
+from ..cluster.workers import ClusterShards
 from ..columns import varying_columns
 from ..losses import Loss
 from ..penalties import Penalty
 from ..responses import Linear, Piecewise, Prepared, Response
+from ..row_preparation import RowSettings, prepare_rows
+from ..row_source import RowSource, respond_to_rows
 from ..schedules import InverseSchedule
 from .callbacks import CallbackSupport, each_iteration
+from .row_inputs import (
+    as_rows,
+    budget_bytes,
+    feature_columns,
+    names_among,
+    read_target,
+    read_weight,
+    tell_left_out,
+)
 
 # More batches than this an iteration only cost time: larger samples get larger batches.
 AUTO_BATCHES = 16
@@ -64,6 +78,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
     always_keep: Any = None
     feature_groups: Any = None
     tol: float = 1e-5
+    memory_budget: int | str | None = None
     callback: Callable | None = None
 
     _parameter_constraints: ClassVar[dict] = {
@@ -79,6 +94,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         "always_keep": ["array-like", None],
         "feature_groups": ["array-like", None],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "memory_budget": [COUNT, str, None],
         "callback": [callable, None],
     }
 
@@ -115,7 +131,13 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         )
 
     def _validate_with_weights(self, X, y, sample_weight, **options):
-        """Return X, y and positive weights, without the samples that weigh nothing."""
+        """Return X, y and positive weights, without the samples that weigh nothing.
+
+        Rows that are not held in memory come back as they are, with weights that may be zero.
+        """
+        rows = as_rows(X, self.memory_budget, names_among(y, sample_weight))
+        if rows is not None:
+            return self._validate_rows(rows, y, sample_weight, **options)
         X, y = self._validate(X, y=y, **options)
         weight = np.asarray(_check_sample_weight(sample_weight, X, ensure_non_negative=True), np.float64)
         if not weight.any():
@@ -125,13 +147,56 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             X, y, weight = X[counts], y[counts], weight[counts]
         return X, y, weight
 
-    def _prepare(self, X, weight: np.ndarray, *, shuffle: bool) -> Prepared:
-        """Make a table ready, its rows in random order if they are to be shuffled."""
+    def _validate_rows(self, rows: RowSource, y, sample_weight=None, **options):
+        """Check what belongs to rows, and note which features they have."""
+        y, weight = read_target(rows, y, **options), read_weight(rows, sample_weight)
+        tell_left_out(rows)
+        self.n_features_in_ = rows.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if rows.feature_names is not None:
+            self.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+        # Rows that weigh nothing take part in nothing; nor may their targets.
+        if not weight.all():
+            y = np.array(y)
+            y[weight == 0] = y[np.argmax(weight > 0)]
+        return rows, y, weight
+
+    def _prepare(
+        self,
+        X,
+        weight: np.ndarray,
+        *,
+        shuffle: bool,
+        n_outputs: int = 1,
+        part_ends: np.ndarray | None = None,
+    ) -> Prepared:
+        """Make a table ready, its rows in random order if they are to be shuffled.
+
+        If they are not, `part_ends` says where rows may be divided.
+        """
+        if isinstance(X, RowSource):
+            return self._prepare_rows(X, weight, n_outputs, part_ends)
         varying_columns(X)  # an error if there is none
         order = np.arange(X.shape[0])
         if shuffle:
             order = check_random_state(self.random_state).permutation(order)
         return self._resolve_response().prepare(X, weight, order)
+
+    def _prepare_rows(
+        self, rows: RowSource, weight: np.ndarray, n_outputs: int, part_ends: np.ndarray | None
+    ) -> Prepared:
+        """Make rows ready within the memory budget, on the workers of a cluster if there is one."""
+        n_rows = int(np.count_nonzero(weight))
+        batch_size, client = self._resolve_batch_size(n_rows), current_client()
+        settings = RowSettings(
+            self._resolve_response(),
+            n_batches=1 if batch_size is None or part_ends is not None else max(1, n_rows // batch_size),
+            n_outputs=n_outputs,
+            memory_budget=budget_bytes(self.memory_budget),
+        )
+        new_shards = None if client is None else partial(ClusterShards, client)
+        rng = None if part_ends is not None else check_random_state(self.random_state)
+        return prepare_rows(rows, weight, settings, rng, new_shards, part_ends)
 
     def _anneal(
         self, prepared: Prepared, loss: Loss, ks: Sequence[int]
@@ -195,6 +260,11 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
     def _respond(self, X) -> np.ndarray:
         """Return f for each sample, shape (n_samples, n_outputs)."""
         check_is_fitted(self)
+        rows = as_rows(X, self.memory_budget)
+        if rows is not None:
+            names = getattr(self, "feature_names_in_", None)
+            columns = feature_columns(rows, names, self.n_features_in_)
+            return respond_to_rows(self.model_.with_features(columns[self.model_.features]), rows)
         return self.model_.respond(self._validate(X, reset=False))
 
     def _get_support_mask(self) -> np.ndarray:

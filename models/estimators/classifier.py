@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..losses import LABEL_LOSSES, find_loss
 from ..penalties import Penalty
 from ..responses import Linear
+from ..row_source import RowSource
 from ..targets import encode_classes, signs
 from .adaptive import STRONG_SIGNALS, adapt
 from .base import BaseFSA, LossFactory
@@ -71,6 +72,11 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     tol : float
         Training of the survivors ends early once a gradient step moves no coefficient by more than
         this fraction of the largest.
+    memory_budget : int or str, optional
+        What a fit may take, in bytes or as "2GB", besides the program itself: a table that does not fit is
+        read block by block, and stored as columns in temporary files (TMPDIR says where) as long as its
+        features do not fit. By default arrays are held in memory, and one gigabyte is for tables that are
+        given as a path, as rows, as Dask collections or as mapped arrays that are larger.
     random_state : int, RandomState or None
         Order of the rows: which batch they are in, and which of them the step is estimated on. The
         default is a number, so that a fit repeated gives the same model to the last bit.
@@ -131,10 +137,11 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), optional
+        X : array-like, sparse matrix, path, rows or Dask collection, of shape (n_samples, n_features)
+            What can be a path is told at `annealed.open_rows`.
+        y : array-like of shape (n_samples,), or str
+            Class labels, or the column of the table at X that has them.
+        sample_weight : array-like of shape (n_samples,), or str, optional
 
         Returns
         -------
@@ -151,19 +158,24 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         self.classes_, code = encode_classes(y)
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, y)
-        prepared = self._prepare(X, weight, shuffle=True)
-        targets, weights = signs(code, len(self.classes_)), weight[prepared.order]
+        targets = signs(code, len(self.classes_))
 
         loss, self._adapted = self.loss, None
         if loss == "auto":
-            linear = isinstance(self._resolve_response(), Linear)
-            self._adapted = adapt(X, targets) if linear else STRONG_SIGNALS
+            # A table that is not held in memory has many rows, and chance among columns is no concern.
+            can_adapt = isinstance(self._resolve_response(), Linear) and not isinstance(X, RowSource)
+            self._adapted = adapt(X, targets) if can_adapt else STRONG_SIGNALS
             loss = self._adapted.loss
+        prepared = self._prepare(X, weight, shuffle=True, n_outputs=len(targets))
+        weights = weight[prepared.order]
         fitted = self._anneal(prepared, find_loss(loss)(targets[:, prepared.order], weights), ks)
         self.loss_ = loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss))
         if self.loss_ == "logistic":
             return [(model, result, LOG_ODDS) for model, result in fitted]
-        return [(model, result, fit_ramp(model.respond(X).T, targets, weight)) for model, result in fitted]
+        return [
+            (model, result, fit_ramp(prepared.respond(model, result, X).T, targets, weight))
+            for model, result in fitted
+        ]
 
     def _resolve_batch_size(self, n_samples: int) -> int | None:
         if self.batch_size == "auto" and self._adapted is not None and self._adapted.all_rows:

@@ -18,6 +18,7 @@ from ...features.errors import ParameterError
 from .callbacks import followed
 from .classifier import FSAClassifier
 from .regressor import FSARegressor
+from .row_inputs import as_rows
 
 DEFAULT_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
 
@@ -58,6 +59,11 @@ class SizeByCrossValidation:
         -------
         self
         """
+        if as_rows(X, self.memory_budget) is not None:  # type: ignore[attr-defined]
+            raise ParameterError(
+                "k is chosen by cross-validation on tables in memory only; "
+                "one that is read block by block takes the estimator of a single k"
+            )
         X, y = self._validate(X, y=y, multi_output=not is_classifier(self))
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)

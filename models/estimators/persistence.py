@@ -24,6 +24,7 @@ NOT_KEPT = {
     "always_keep",
     "feature_groups",
     "class_weight",
+    "memory_budget",
     "cv",
     "scoring",
 }

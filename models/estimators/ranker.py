@@ -12,6 +12,7 @@ from ..comparable_pairs import comparable_pairs
 from ..losses import PairwiseLogistic
 from .base import BaseFSA
 from .callbacks import followed
+from .row_inputs import as_rows, names_among
 
 
 @dataclass(eq=False, repr=False)
@@ -23,7 +24,7 @@ class FSARanker(BaseFSA):
     Parameters
     ----------
     k, response, n_bins, n_iter, mu, momentum, learning_rate, penalty, always_keep, feature_groups, tol, \
-callback
+memory_budget, callback
         See `FSAClassifier`. Penalties are relative to the mean over pairs.
     batch_size : int or None
         Rows in a batch while features leave; batches end between groups of comparable rows.
@@ -58,11 +59,13 @@ callback
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-            Grades, the higher the better. Not with `pairs`.
-        qid : array-like of shape (n_samples,), optional
-            Groups of comparable rows; all rows are comparable by default.
+        X : array-like, sparse matrix, path, rows or Dask collection, of shape (n_samples, n_features)
+            What can be a path is told at `annealed.open_rows`.
+        y : array-like of shape (n_samples,), or str, optional
+            Grades, the higher the better, or the column of the table at X that has them. Not with `pairs`.
+        qid : array-like of shape (n_samples,), or str, optional
+            Groups of comparable rows; all rows are comparable by default. A table that is read block by
+            block should have the rows of a group side by side.
         pairs : array-like of shape (n_pairs, 2), int, optional
             Rows i and j of each pair, instead of `y`.
         r : array-like of shape (n_pairs,), float in [0, 1], optional
@@ -77,16 +80,23 @@ callback
             raise DataError(
                 "requires y to be passed, but the target y is None; or else pairs together with r"
             )
-        if pairs is None:
+        rows = as_rows(X, self.memory_budget, names_among(y, qid))
+        if rows is not None:
+            if pairs is not None:
+                raise DataError(f"{rows.name}: rows that are read block by block take y and qid, not pairs")
+            X, y, _ = self._validate_rows(rows, y, y_numeric=True)
+            qid = rows.column(qid) if isinstance(qid, str) else qid
+        elif pairs is None:
             X, y = self._validate(X, y=y, y_numeric=True, ensure_min_samples=2)
-            pairs, r = comparable_pairs(column_or_1d(y), qid, include_ties=self.include_ties)
         else:
             X = self._validate(X, ensure_min_samples=2)
-        n = X.shape[0]
-        prepared = self._prepare(X, np.ones(n), shuffle=False)
+        if pairs is None:
+            pairs, r = comparable_pairs(column_or_1d(y), qid, include_ties=self.include_ties)
+        loss = PairwiseLogistic(pairs, r, X.shape[0], pair_weight)
+        part_ends = None if rows is None else np.array([0, *(stop for _, stop in loss.splits(1))])
+        prepared = self._prepare(X, np.ones(X.shape[0]), shuffle=False, part_ends=part_ends)
         with followed(self):
-            fitted = self._anneal(prepared, PairwiseLogistic(pairs, r, n, pair_weight), [self.k])
-            self._set_fitted(*fitted[0])
+            self._set_fitted(*self._anneal(prepared, loss, [self.k])[0])
         return self
 
     def predict(self, X):

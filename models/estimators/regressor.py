@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..columns import varying_columns
 from ..losses import VALUE_LOSSES, find_loss
 from ..responses import Linear
+from ..row_source import RowSource
 from ..targets import are_labels
 from .base import BaseFSA, LossFactory
 from .callbacks import followed
@@ -26,7 +27,7 @@ class FSARegressor(RegressorMixin, BaseFSA):
     Parameters
     ----------
     k, response, n_bins, n_iter, momentum, learning_rate, penalty, always_keep, feature_groups, tol, \
-random_state, callback
+memory_budget, random_state, callback
         See `FSAClassifier`. Penalties are relative to targets of unit variance. Columns of labels, 0 or 1,
         have one unit for all: by its own, a rare label would weigh as much as a frequent one.
     loss : {"squared", "huber_error"} or callable
@@ -80,9 +81,11 @@ random_state, callback
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        sample_weight : array-like of shape (n_samples,), optional
+        X : array-like, sparse matrix, path, rows or Dask collection, of shape (n_samples, n_features)
+            What can be a path is told at `annealed.open_rows`.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), or str
+            Values, or the column of the table at X that has them.
+        sample_weight : array-like of shape (n_samples,), or str, optional
 
         Returns
         -------
@@ -104,7 +107,7 @@ random_state, callback
             variance = np.full_like(variance, variance.mean())
         scale = np.sqrt(np.where(variance > 0, variance, 1.0))
         standard = (targets - mean[:, None]) / scale[:, None]
-        prepared = self._prepare(X, weight, shuffle=True)
+        prepared = self._prepare(X, weight, shuffle=True, n_outputs=len(targets))
         make_loss = find_loss(self.loss)
         rows = standard[:, prepared.order], weight[prepared.order]
         fitted = self._swap(X, prepared, rows, self._anneal(prepared, make_loss(*rows), ks))
@@ -116,6 +119,7 @@ random_state, callback
         penalty = self._resolve_penalty()
         linear = isinstance(self._resolve_response(), Linear)
         possible = linear and self.loss == "squared" and self.feature_groups is None and can_swap(penalty)
+        possible = possible and not isinstance(X, RowSource)  # all columns take part in every exchange
         if not possible or self.max_swaps == 0:
             return fitted
         options = {
