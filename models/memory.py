@@ -40,7 +40,8 @@ class MemoryPlan:
     part_bytes : int
         Of a part while it is read and encoded.
     resident_bytes : int
-        Of the survivors once they are gathered; a keep step may copy a quarter of them.
+        Of the survivors once they are gathered, when no part is read any more; a keep step may copy a
+        quarter of them.
     """
 
     part_bytes: int
@@ -73,4 +74,4 @@ def divide_memory(
             f"memory_budget of {budget / 1e6:.1f} MB is too small for {n_rows} rows of {n_features} "
             f"features; at least {least / 1e6:.1f} MB are needed"
         )
-    return MemoryPlan((budget - fixed) // 4, (budget - fixed) // 2)
+    return MemoryPlan((budget - fixed) // 4, (budget - fixed) * 3 // 4)

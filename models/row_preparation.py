@@ -18,7 +18,7 @@ from .memory import divide_memory
 from .responses import Linear, Piecewise, Prepared, Response
 from .row_source import RowSource, respond_to_rows
 
-LEAST_BLOCK_ROWS = 512  # of a part's blocks; shorter ones cost more to begin than to go through
+LEAST_BLOCK_ROWS = 128  # of a part; a block of which half is wanted is read as a whole all the same
 SMALL_SHARE = 4  # columns that take at most this share of what may be resident need no spool
 SAMPLE_SHARE = 16  # of the budget is for the rows that ranges are taken from
 RAW_BYTES = 8  # of a value as it is read
