@@ -13,6 +13,7 @@ from annealed.models.cluster import current_client, distributed
 from annealed.models.cluster import workers as workers_module
 from annealed.models.cluster.workers import ClusterShards, WorkersLostError, versions
 from annealed.models.losses import Logistic
+from annealed.models.responses import Linear, Piecewise
 from annealed.models.row_preparation import RowSettings, prepare_rows
 
 dask_distributed = pytest.importorskip("distributed")
@@ -24,6 +25,7 @@ pytestmark = [
 
 N, M = 5000, 20
 N_STEPS = 4
+LINEAR = Linear()
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +77,10 @@ def table(rng):
     return (rng.standard_normal((N, M)) * 3 + 1).astype(np.float32)
 
 
-def walk(source, new_shards=None, response="linear"):
+def walk(source, new_shards=None, response=LINEAR):
     """Return values and gradients of some steps while features leave."""
     rng = np.random.default_rng(1)
-    settings = RowSettings(response, 7, 4, 1, 1 << 28)
+    settings = RowSettings(response, 4, 1, 1 << 28)
     prepared = prepare_rows(source, np.ones(N), settings, np.random.RandomState(0), new_shards)
     design = prepared.new_design()
     design.resident, design._resident_bytes = None, 0
@@ -109,7 +111,7 @@ def test_any_number_of_workers_gives_the_bits_of_one_process(client, table, tmp_
     source = open_rows(tmp_path / "X.npy")
     for rows in (ArrayRows(table), source):
         assert_same_bits(walk(rows, some(client, n_workers)), walk(rows))
-    assert_same_bits(walk(source, some(client, n_workers), "piecewise"), walk(source, response="piecewise"))
+    assert_same_bits(walk(source, some(client, n_workers), Piecewise(7)), walk(source, response=Piecewise(7)))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from annealed.features.errors import DataError
 from annealed.models.designs.parts import TreeSum
 from annealed.models.designs.shards import LocalShards, Shard
 from annealed.models.losses import Logistic, SquaredError
+from annealed.models.responses import Linear, Piecewise
 from annealed.models.row_preparation import RowSettings, prepare_rows
 
 N, M = 3000, 24
@@ -68,7 +69,7 @@ class SeveralShards(LocalShards):
 
 
 def settings_of(kind):
-    return RowSettings("piecewise" if kind == "piecewise" else "linear", 7, 5, 1, PLENTY)
+    return RowSettings(Piecewise(7) if kind == "piecewise" else Linear(), 5, 1, PLENTY)
 
 
 def make_design(table, kind, weight, new_shards=None, gathered=False):
