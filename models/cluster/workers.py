@@ -56,6 +56,7 @@ class ClusterShards:
         self._plans = {plan.number: plan for plan in plans}
         self._memory_bytes = memory_bytes
         self._actors: dict[str, Any] = {}
+        self._futures: dict[str, Any] = {}  # without them the scheduler would let the actors go
         self._owner: dict[int, str] = {}  # part -> address of the worker that has it
         self._arguments: tuple | None = None  # that the parts were built with
         self._known: dict[str, np.ndarray] = {}
@@ -164,6 +165,7 @@ class ClusterShards:
             workers=[address],
             allow_other_workers=False,
         )
+        self._futures[address] = future
         try:
             return self._result(address, future)
         except LostError:
@@ -206,6 +208,7 @@ class ClusterShards:
     def _abandon(self, address: str) -> list[int]:
         """Give the parts of a lost worker to the others; return their numbers."""
         self._actors.pop(address, None)
+        self._futures.pop(address, None)
         numbers = self._numbers(address)
         workers = self._check_any([worker for worker in self._workers() if worker != address])
         for i, number in enumerate(numbers):

@@ -102,7 +102,7 @@ def fit_lightgbm(folder: Path, k: int):
     settings = {"objective": "binary", "num_threads": 1, "verbosity": -1}
     data = lightgbm.Dataset(Rows(), label=np.load(folder / "y.npy"), params=settings, free_raw_data=True)
     model = lightgbm.train(settings, data, num_boost_round=100)
-    return lambda X: model.predict(X) > 0.5
+    return lambda X: np.asarray(model.predict(X)) > 0.5
 
 
 def fit_xgboost(folder: Path, k: int):

@@ -60,7 +60,7 @@ def test_streamed_rows_give_the_model_of_the_array(table, tmp_path, streamed, re
     X, score = table
     np.save(tmp_path / "X.npy", X)
     if task == "numbers":
-        estimator, y = FSARegressor(K, response=response, tol=1e-7), score
+        estimator, y = FSARegressor(K, response=response, tol=1e-7, max_swaps=0), score
     else:
         y = np.digitize(score, [0] if task == "two classes" else [-1, 1])
         estimator = FSAClassifier(K, loss="logistic", response=response, n_iter=1000, tol=1e-7)
