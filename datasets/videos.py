@@ -45,9 +45,10 @@ def opened_video(path: str | os.PathLike) -> Iterator[tuple[InputContainer, Vide
     except Exception as error:
         raise DataError(f"{path}: not a video that can be read ({_reason(error)})") from None
     with container:
-        if not container.streams.video:
-            raise DataError(f"{path}: not a video that can be read (it holds no pictures)")
-        stream = container.streams.video[0]
+        streams = [stream for stream in container.streams.video if stream.codec_context is not None]
+        if not streams:
+            raise DataError(f"{path}: not a video that can be read (it holds no pictures of a known kind)")
+        stream = streams[0]
         width, height = stream.width or 0, stream.height or 0
         check_memory(path, BYTES_PER_PIXEL * width * height, f"a frame of {width} x {height} pixels")
         yield container, stream

@@ -16,6 +16,9 @@ NOISE = 4 * np.finfo(np.float64).eps
 SMALLEST = 1e-150
 """Of the values of a column: the squares of smaller ones vanish."""
 
+LARGEST = 1e150
+"""Of the values of a target."""
+
 LEAST_OF_SPARSE = 2e-3
 """Least part of the mean of a sparse column, which cannot be centred, that its deviation must be."""
 
@@ -28,6 +31,13 @@ SAMPLED_ROWS = 10_000  # quantiles of more rows are taken from so many of them
 def is_constant(deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Return which columns are constant, from their standard deviations and means."""
     return deviation <= ROUNDING * np.abs(mean)
+
+
+def check_target(y: np.ndarray) -> None:
+    """Refuse a target whose values are too large, or too small, for their squares to be numbers."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if not (largest == 0 or SMALLEST <= largest <= LARGEST):
+        raise DataError(f"y has values of {largest:.3g}, which cannot be squared; divide it by a number")
 
 
 def usable_scale(deviation: np.ndarray, mean: np.ndarray, *, least: float = ROUNDING) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..columns import varying_columns
+from ..columns import check_target, varying_columns
 from ..losses import VALUE_LOSSES, find_loss
 from ..responses import Linear
 from ..row_source import RowSource
@@ -102,6 +102,7 @@ memory_budget, random_state, callback
             X, y, sample_weight, multi_output=True, y_numeric=True, ensure_min_samples=2
         )
         targets = np.atleast_2d(y.T.astype(np.float64))
+        check_target(targets)
         mean = targets @ weight / weight.sum()
         variance = (targets - mean[:, None]) ** 2 @ weight / weight.sum()
         if are_labels(targets):

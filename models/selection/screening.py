@@ -13,6 +13,7 @@ from sklearn.linear_model import Lasso
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...features.errors import ParameterError
+from ..columns import check_target
 from .dictionary import Dictionary
 from .ranked import attainable
 from .screening_rules import MARGIN, Step, edpp_bound, feedback, sphere_bound, strong_bound
@@ -146,6 +147,7 @@ class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
         self._check_parameters()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
+        check_target(y)
         k = None if self.k is None else attainable(self.k, X.shape[1])
         mean = float(y.mean()) if self.fit_intercept else 0.0
         dictionary = Dictionary(

@@ -51,6 +51,8 @@ CORPUS: list[tuple[str, list[tuple[int, int, int]]]] = [
     ("annotation-people.json", [(6, 11, 28)]),
     ("table-table.svmlight", [(4, 2, 16)]),
     ("table-sparse.arff", [(4, 118, 20)]),
+    ("video-mp4", [(1, 400375, 1270)]),
+    ("video-avi", [(4, 24268, 2821), (3, 764089, 1841)]),
 ]
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from annealed.models import FSAClassifier
+from annealed.features.errors import DataError
+from annealed.models import FSAClassifier, FSARegressor
+from annealed.models.selection import ScreenedLasso
 from annealed.models.selection.filters import FilterSelector
 
 
@@ -74,3 +76,11 @@ def test_filters_do_not_see_the_unit(table, criterion, scale, task):
         for Z in (X, X * scale)
     ]
     np.testing.assert_array_equal(*orders)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+@pytest.mark.parametrize("model", [FSARegressor(2), ScreenedLasso()])
+def test_targets_that_cannot_be_squared_are_refused(table, model, scale):
+    X, _ = table
+    with pytest.raises(DataError, match=r"y has values of .* which cannot be squared"):
+        model.fit(X, X[:, 3] * scale)

@@ -17,6 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ....features.errors import DataError
 from ..proximal import minimize
 from .margin_losses import MarginLoss
 from .subproblem import L1SquaredProblem
@@ -161,6 +162,10 @@ def generate(
         if full or len(sets) == max_cuts or (sets and trace.gap <= tol):
             break
         chosen = _within_limit(strongest, used, limit)
+        if len(chosen) == 0:  # no atom has a score: rounding has eaten them all
+            if not sets:
+                raise DataError("no feature is related to the target in a way that float64 can hold")
+            break
         if any(np.array_equal(chosen, known) for known in sets):
             if inner_tol <= LEAST_TOL:
                 break  # Theorem 3: nothing is violated beyond what the inner solver leaves
