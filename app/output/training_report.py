@@ -73,12 +73,12 @@ def _add_mined(page: Page, result: TrainingResult, k: int) -> None:
 
 def _add_validation(page: Page, result: TrainingResult, k: int) -> None:
     """Precision and recall on the held-out photos, round by round."""
-    summaries = [r.record["validation"][k] for r in result.rounds]
-    if not summaries[-1]["photos"]:
+    summaries = [r.record.validation[k] for r in result.rounds]
+    if not summaries[-1].photos:
         return
     page.picture(
-        figures.plot_curves({f"round {n}": s["curve"] for n, s in enumerate(summaries)}),
-        f"{summaries[-1]['photos']} held-out photos, {summaries[-1]['keypoints']} keypoints, hit within 5 %",
+        figures.plot_curves({f"round {n}": s.curve for n, s in enumerate(summaries)}),
+        f"{summaries[-1].photos} held-out photos, {summaries[-1].keypoints} keypoints, hit within 5 %",
     )
     page.text(
         "They choose round, threshold and weights: a selection score, which new photos will hardly reach."
@@ -89,10 +89,10 @@ def _add_validation(page: Page, result: TrainingResult, k: int) -> None:
             [
                 n,
                 f"{sum(len(r.negatives[k]) for r in result.rounds[: n + 1]):,}",
-                f"{s['average_precision']:.3f}",
-                f"{s['recall']:.3f}",
-                f"{s['precision']:.3f}",
-                f"{s['false_per_photo']:.2f}",
+                f"{s.average_precision:.3f}",
+                f"{s.recall:.3f}",
+                f"{s.precision:.3f}",
+                f"{s.false_per_photo:.2f}",
             ]
             for n, s in enumerate(summaries)
         ],

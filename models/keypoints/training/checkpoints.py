@@ -30,6 +30,7 @@ from ..detector import KIND
 from ..keypoint_classifier import KeypointClassifier
 from ..packing import pack_classifiers, unpack_classifiers
 from .mining import KEY_COLUMNS, Examples
+from .record import RoundRecord
 
 CONFIG_FILE = "config.json"
 LOCK_FILE = ".lock"
@@ -49,15 +50,14 @@ class Round:
         trained on.
     classifiers : tuple of KeypointClassifier
         Trained on all examples up to this round.
-    record : dict
-        Counts, scores, trace and seconds, for the report.
+    record : RoundRecord
     """
 
     positives: tuple[Examples, ...]
     held_out: tuple[Examples, ...]
     negatives: tuple[Examples, ...]
     classifiers: tuple[KeypointClassifier, ...]
-    record: dict[str, Any]
+    record: RoundRecord
 
 
 class RunFolder:
@@ -156,7 +156,7 @@ def write_round(path: Path, result: Round) -> None:
         for i, examples in enumerate(getattr(result, kind)):
             arrays[f"{kind}.{i}.patches"] = examples.patches
             arrays[f"{kind}.{i}.keys"] = examples.keys
-    document = json.dumps({**metadata, "record": result.record})
+    document = json.dumps({**metadata, "record": result.record.to_json()})
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     write_whole(path, save(tensors, {_METADATA_KEY: document}))
 
@@ -172,7 +172,11 @@ def read_round(path: Path) -> Round:
     file = ModelFile(KIND, arrays, document)
     classifiers = unpack_classifiers(file)
     sets = {kind: _read_sets(file, kind, len(classifiers)) for kind in KINDS}
-    return Round(**sets, classifiers=classifiers, record=document.get("record", {}))
+    try:
+        record = RoundRecord.from_json(document.get("record", {}))
+    except DataError as error:
+        raise DataError(f"{path}: {error}; delete it to redo its round") from None
+    return Round(**sets, classifiers=classifiers, record=record)
 
 
 def _read_sets(file: ModelFile, kind: str, n: int) -> tuple[Examples, ...]:

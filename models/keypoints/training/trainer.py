@@ -42,6 +42,7 @@ from .mining import (
 from .object_fitting import with_object_model
 from .orientation import orientations
 from .phases import Phases
+from .record import RoundRecord, SelectionScore
 from .refinement_fitting import (
     OffsetExamples,
     fit_offsets,
@@ -49,7 +50,7 @@ from .refinement_fitting import (
     offset_examples_of_photo,
 )
 from .targets import AnnotatedPhoto, keypoint_targets
-from .validation import VALIDATION_FLOOR, summarise
+from .validation import VALIDATION_FLOOR
 from .views import views_of
 
 Report = Callable[[str, int, int], None]
@@ -148,6 +149,7 @@ class _Trainer:
         self.problems: dict[int, str] = {}
         turned = orientations(photos)
         self.angles = turned.angles if config.angles is None else config.angles
+        self.n_photos = len(photos)
         self.photos: Sequence[AnnotatedPhoto] = photos
         source = np.arange(len(photos))
         if self.angles != UPRIGHT:
@@ -182,37 +184,37 @@ class _Trainer:
         fitted = [self._fit(k, so_far) for k in range(len(self.keypoints))]
         classifiers = tuple(classifier for classifier, _ in fitted)
         curves = self._evaluate(self._detector(classifiers))
-        record = {
-            "seconds": dict(self.phases.seconds),
-            "work": dict(self.phases.work),
-            "hardest": hardest,
-            "loss": [trace.loss for _, trace in fitted],
-            "validation": [summarise(curve) for curve in curves],
-        }
+        record = RoundRecord(
+            seconds=dict(self.phases.seconds),
+            work=dict(self.phases.work),
+            hardest=hardest,
+            loss=[trace.loss for _, trace in fitted],
+            validation=[SelectionScore.of_curve(curve) for curve in curves],
+        )
         return replace(gathered, classifiers=classifiers, record=record)
 
     def finish(self, rounds: Sequence[Round]) -> KeypointDetector:
         """Make the detector, of each keypoint's best round, with thresholds chosen on the held-out photos."""
         best = [_best_round(rounds, k) for k in range(len(self.keypoints))]
         detector = self._detector([rounds[number].classifiers[k] for k, number in enumerate(best)])
-        validation = [rounds[number].record["validation"][k] for k, number in enumerate(best)]
+        validation = [rounds[number].record.validation[k] for k, number in enumerate(best)]
         if refiners := self._refiners():
             refined = replace(detector, refiners=refiners)
-            summaries = [summarise(curve) for curve in self._evaluate(refined)]
-            if _mean_precision(summaries) >= _mean_precision(validation):
-                detector, validation = refined, summaries
+            scores = [SelectionScore.of_curve(curve) for curve in self._evaluate(refined)]
+            if _mean_precision(scores) >= _mean_precision(validation):
+                detector, validation = refined, scores
         metadata = {
             "configuration": self.configuration(),
-            "photos": len(self.photos),
+            "photos": self.n_photos,
             "rounds": best,
             "positives": [len(examples) for examples in rounds[0].positives],
             "negatives": [
                 sum(len(r.negatives[k]) for r in rounds[: number + 1]) for k, number in enumerate(best)
             ],
-            "validation": validation,
+            "validation": [asdict(score) for score in validation],
         }
-        detector = detector.with_thresholds([summary["threshold"] for summary in validation])
-        anchors = _best_keypoints([summary["average_precision"] for summary in validation])
+        detector = detector.with_thresholds([score.threshold for score in validation])
+        anchors = _best_keypoints([score.average_precision for score in validation])
         return replace(self._with_objects(detector, anchors), metadata=metadata)
 
     def _with_objects(self, detector: KeypointDetector, anchors: tuple[int, ...]) -> KeypointDetector:
@@ -352,7 +354,7 @@ class _Trainer:
             if not len(joined["positives"][k]):
                 raise DataError(self._no_positives(k, name))
         negatives = tuple(self._drawn(examples, k) for k, examples in enumerate(joined["negatives"]))
-        return Round(tuple(joined["positives"]), tuple(joined["held_out"]), negatives, (), {})
+        return Round(tuple(joined["positives"]), tuple(joined["held_out"]), negatives, (), RoundRecord())
 
     def _first_of_photo(self, i: int, levels: list[Level]) -> dict[str, list[Examples]]:
         """Examples of each kind that a photo gives, one set a keypoint."""
@@ -428,7 +430,7 @@ class _Trainer:
         nothing = tuple(no_examples() for _ in found)
         negatives = tuple(examples for examples, _ in found)
         hardest = [scores[:REPORTED_NEGATIVES].tolist() for _, scores in found]
-        return Round(nothing, nothing, negatives, (), {}), hardest
+        return Round(nothing, nothing, negatives, (), RoundRecord()), hardest
 
     def _photos_to_scan(self, number: int) -> np.ndarray:
         """The training photos of round 1, 2, ... in the order in which they are scanned."""
@@ -482,13 +484,13 @@ class _Trainer:
 
 def _best_round(rounds: Sequence[Round], k: int) -> int:
     """The round after which keypoint k was detected best in the held-out photos; of equal ones the last."""
-    precision = [gathered.record["validation"][k]["average_precision"] for gathered in rounds]
+    precision = [gathered.record.validation[k].average_precision for gathered in rounds]
     return max(range(len(rounds)), key=lambda number: (precision[number], number))
 
 
-def _mean_precision(validation: Sequence[dict[str, Any]]) -> float:
+def _mean_precision(validation: Sequence[SelectionScore]) -> float:
     """Average precision on the held-out photos, averaged over the keypoints."""
-    return float(np.mean([summary["average_precision"] for summary in validation]))
+    return float(np.mean([score.average_precision for score in validation]))
 
 
 def _best_keypoints(precision: Sequence[float]) -> tuple[int, ...]:

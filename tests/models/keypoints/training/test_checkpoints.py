@@ -8,6 +8,7 @@ from safetensors.numpy import load_file, save_file
 from annealed.features.errors import DataError
 from annealed.models.keypoints.training.checkpoints import Round, RunFolder, read_round, write_round
 from annealed.models.keypoints.training.mining import Examples, no_examples
+from annealed.models.keypoints.training.record import RoundRecord
 
 CONFIG = {"keypoints": ["chin"], "fit.k": 30}
 
@@ -20,7 +21,9 @@ def result(make_classifier, rng):
         patches = rng.integers(0, 256, size=(n, 26, 26, 3), dtype=np.uint8)
         return (Examples(patches, rng.integers(0, 99, size=(n, 4), dtype=np.int32)),)
 
-    return Round(examples(3), (no_examples(),), examples(5), (make_classifier(),), {"hardest": [[1.5]]})
+    return Round(
+        examples(3), (no_examples(),), examples(5), (make_classifier(),), RoundRecord(hardest=[[1.5]])
+    )
 
 
 def check_same(first, second):
@@ -44,10 +47,10 @@ def test_run_folder_gives_its_rounds_back_up_to_the_first_gap(result, tmp_path):
     run = RunFolder(tmp_path / "run")
     assert run.begin(CONFIG, resume=False) == []
     for number in (0, 1, 3):
-        run.write_round(number, replace(result, record={"number": number}))
+        run.write_round(number, replace(result, record=RoundRecord(work={"scan": number})))
     run.release()
     found = RunFolder(tmp_path / "run").begin(CONFIG, resume=True)
-    assert [r.record["number"] for r in found] == [0, 1]
+    assert [r.record.work["scan"] for r in found] == [0, 1]
 
 
 def test_run_folder_with_a_broken_configuration(tmp_path):
