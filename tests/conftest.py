@@ -14,7 +14,7 @@ from kernel_cache import forget_stale
 from annealed.features.threads import get_num_threads, set_num_threads
 
 ROOT = Path(__file__).parents[1]
-SOURCES = "features", "models", "datasets", "app", "scripts", "tests"
+SOURCES = "features", "models", "datasets", "app", "scripts", "tests", "docs"
 DEFAULT_DATA = ROOT.parent / "shared" / "data"
 
 

@@ -50,6 +50,8 @@ class ScreeningTrace:
 class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
     """Lasso at one strength (or for k features), solved on the few features that screening leaves.
 
+    ::
+
         min_w |y - X w|^2 / 2 + strength |w|_1,   strength = ratio * max_i |x_i' y|
 
     Parameters
@@ -72,7 +74,7 @@ class ScreenedLasso(RegressorMixin, SelectorMixin, BaseEstimator):
     solver : {"auto", "scikit-learn", "celer"}
         "auto" is celer where it is installed.
     tol : float
-        Duality gap at which the solver ends, relative to |y|^2.
+        Duality gap at which the solver ends, relative to ``|y|^2``.
     max_iter : int
     memory_bytes : int
         Bound on the working memory: X may be a `numpy.memmap` far larger, of which one segment and the
