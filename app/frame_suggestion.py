@@ -1,4 +1,4 @@
-"""Frames of videos that are worth labelling, with what a detector sees in them."""
+"""Frames of videos to label next, with what a detector sees in them."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ import numpy as np
 from ..datasets.videos import stated_length, video_frames
 from ..features.errors import DataError
 from ..models.keypoints.detector import KeypointDetector
+from ..models.keypoints.videos.object_tracks import SEEN
 from ..models.keypoints.videos.smoothing import smooth_tracks
-from ..models.keypoints.videos.suggestion import frame_worth, suggest_frames, thumbnail
+from ..models.keypoints.videos.suggestion import frame_priority, suggest_frames, thumbnail
 from ..models.keypoints.videos.tracker import ObjectTracker
-from ..models.keypoints.videos.tracks import SEEN
 from .output.suggested_frames import SuggestedFrame
 from .progress import Bars
 
@@ -68,8 +68,8 @@ class Suggester:
             tracker.step(image, i * every)
             looks.append(thumbnail(image))
         found = tracker.tracks()
-        worth = frame_worth(found, smooth_tracks(found))
-        places = suggest_frames(worth, np.array(looks), n, seed=self.seed)
+        priority = frame_priority(found, smooth_tracks(found))
+        places = suggest_frames(priority, np.array(looks), n, seed=self.seed)
         folder = self._folder(path)
         images = _frames_at(path, found.frames[places])
         if len(images) < len(places):
@@ -82,7 +82,7 @@ class Suggester:
                 f"{folder}/img{int(found.frames[t]):0{digits}}.png",
                 images[int(found.frames[t])],
                 points[t][found.there[t]],
-                float(worth[t]),
+                float(priority[t]),
             )
             for t in places.tolist()
         ]

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..datasets.cameras import Camera, LiveFrame
 from ..features.errors import DataError
+from ..models.keypoints.videos.object_tracks import ObjectTracks
 from ..models.keypoints.videos.one_euro import OneEuroFilter
 from ..models.keypoints.videos.tracker import FollowedObjects, ObjectTracker
-from ..models.keypoints.videos.tracks import ObjectTracks
 from ..models.whole_files import whole_file
 from .detection_run import FRAMES_PER_SECOND
 from .output.overlay import write_text

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..datasets.videos import frame_rate
 from ..features.errors import DataError
+from ..models.keypoints.videos.object_tracks import ObjectTracks
 from ..models.keypoints.videos.smoothing import MAX_GAP, smooth_tracks
 from ..models.keypoints.videos.tracker import ObjectTracker
-from ..models.keypoints.videos.tracks import ObjectTracks
 from ..models.whole_files import whole_file
 from .detection_run import FRAMES_PER_SECOND, SLOWEST, DetectionRun, Finder
 from .output.detection_files import DetectionWriter, Picture
-from .output.track_files import write_coco, write_deeplabcut_csv, write_deeplabcut_h5, write_tidy
+from .output.object_track_files import write_coco, write_deeplabcut_csv, write_deeplabcut_h5, write_tidy
 from .output.track_overlay import draw_followed, draw_legend
 from .output.track_page import tracks_page
 from .output.video_file import VideoFile

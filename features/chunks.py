@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from .channels.dispatch import evaluate_run, fill_windows
-from .channels.registry import CHANNELS
+from .channels.known_channels import CHANNELS
 from .codes import code_of
 from .jit import INNER
 from .patches import PATCH_PX

@@ -5,7 +5,7 @@ from functools import partial
 import cv2
 import numpy as np
 
-from .channels.registry import CHANNELS
+from .channels.known_channels import CHANNELS
 from .errors import DataError, ParameterError
 from .patches import BEFORE_PX, MARGIN_PX, WINDOW_PX, check_points, check_rgb
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from .channels.channel import COLOURS, MOST_READS, N_GEOMETRY
-from .channels.registry import CHANNELS, channel_of_kind
+from .channels.known_channels import CHANNELS, channel_of_kind
 from .chunks import TASKS, chunk_layout, compute_windows, from_ordered
 from .codes import code_scale, quantise
 from .errors import DataError

@@ -16,7 +16,7 @@ from .designs.sharded import ShardedDesign, Shards
 from .designs.shards import LocalShards, PartPlan
 from .memory import divide_memory
 from .responses import Linear, Piecewise, Prepared, Response
-from .row_source import RowSource, respond_to_rows
+from .row_protocol import RowSource, respond_to_rows
 
 LEAST_BLOCK_ROWS = 128  # of a part; a block of which half is wanted is read as a whole all the same
 SMALL_SHARE = 4  # columns that take at most this share of what may be resident need no spool

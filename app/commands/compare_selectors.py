@@ -33,7 +33,7 @@ def command(
     from ...models.selection.comparison import compare_each
     from ...models.selection.judging import TASKS
     from ...models.selection.registry import method_named, methods_for
-    from ...models.targets import kind_of
+    from ...models.target_kinds import kind_of
     from ...models.whole_files import check_file_place, whole_file
     from ..output.selection_files import plot_scores
     from ..progress import Bars, warn, warn_of_problems

@@ -27,7 +27,7 @@ def command(
     from ...models.selection.comparison import Score, compare_each, select
     from ...models.selection.judging import MEASURES, TASKS
     from ...models.selection.registry import make_selector
-    from ...models.targets import kind_of
+    from ...models.target_kinds import kind_of
     from ...models.whole_files import check_folder_place, whole_folder
     from ..output.selection_files import plot_scores, save_model, sizes_up_to
     from ..progress import Bars, warn, warn_of_problems

@@ -48,5 +48,5 @@ def command(
         raise DataError(f"none of the {len(videos)} videos could be used")
     write_suggested(suggested, detector.keypoint_names, out, scorer)
     for frame in suggested:
-        print(f"{frame.name}\t{frame.worth:.3f}")
+        print(f"{frame.name}\t{frame.priority:.3f}")
     warn(f"{out}: {len(suggested)} frames written; correct their keypoints before they are trained on")

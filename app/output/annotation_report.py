@@ -37,14 +37,14 @@ def findings_page(data: Path, photos: PhotoSet, found: Sequence[Finding]) -> str
     page = Page(f"Labels of {data.name or data}", lead if found else f"{lead} Nothing was found.")
     by_name = {photo.name: photo for photo in photos}
     for kind, words in KINDS.items():
-        mine = [finding for finding in found if finding.kind == kind]
-        if not mine:
+        of_kind = [finding for finding in found if finding.kind == kind]
+        if not of_kind:
             continue
-        page.heading(f"{len(mine)} {words}")
-        page.pictures(_pictures(mine, by_name, photos.keypoint_names))
-        page.table(["photo", ""], [[finding.photo, finding.message] for finding in mine[:MOST_LINES]])
-        if len(mine) > MOST_LINES:
-            page.text(f"... and {len(mine) - MOST_LINES} more")
+        page.heading(f"{len(of_kind)} {words}")
+        page.pictures(_pictures(of_kind, by_name, photos.keypoint_names))
+        page.table(["photo", ""], [[finding.photo, finding.message] for finding in of_kind[:MOST_LINES]])
+        if len(of_kind) > MOST_LINES:
+            page.text(f"... and {len(of_kind) - MOST_LINES} more")
     return page.render()
 
 

@@ -33,13 +33,13 @@ class SuggestedFrame:
     image : ndarray of shape (H, W, 3), uint8
     points : ndarray of shape (n_objects, n_keypoints, 2), float64
         x, y where the detector is sure of a keypoint; NaN elsewhere.
-    worth : float
+    priority : float
     """
 
     name: str
     image: np.ndarray
     points: np.ndarray
-    worth: float
+    priority: float
 
 
 def check_free(folder: Path) -> None:

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from ...models.keypoints.videos.tracks import SEEN, ObjectTracks
+from ...models.keypoints.videos.object_tracks import SEEN, ObjectTracks
 from .overlay import COLOURS, write_text
 
 TRAIL = 25

@@ -5,7 +5,7 @@ import io
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...models.keypoints.videos.tracks import ObjectTracks
+from ...models.keypoints.videos.object_tracks import ObjectTracks
 from .overlay import COLOURS
 from .page import Page
 

@@ -5,7 +5,7 @@ from .dask_tables import DaskFrameRows, DaskRows
 from .opening import open_rows
 from .parquet import ParquetRows
 from .row_source import RowSource
-from .sparse import SparseRows, open_sparse
+from .sparse_rows import SparseRows, open_sparse
 from .stores import Hdf5Rows, ZarrRows
 
 __all__ = [

@@ -12,7 +12,7 @@ from .arrays import NpyRows, array_rows
 from .dask_tables import DaskFrameRows, DaskRows
 from .parquet import ParquetRows
 from .row_source import RowSource
-from .sparse import SparseRows, open_sparse
+from .sparse_rows import SparseRows, open_sparse
 from .stores import Hdf5Rows, ZarrRows
 
 ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")

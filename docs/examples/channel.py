@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> from annealed.features import WindowPool
->>> from annealed.features.channels.registry import register, unregister
+>>> from annealed.features.channels.known_channels import register, unregister
 >>> register(SURROUND)
 >>> pool = WindowPool.from_descriptors(np.array([[20, 1, 10, 12, 3, 0, 0]], dtype=np.uint8))
 >>> pool.names()

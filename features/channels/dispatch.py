@@ -13,7 +13,7 @@ from numba.extending import overload
 from numba.np.numpy_support import as_dtype
 
 from ..jit import INNER, LEAF
-from .registry import channel_of_tag
+from .known_channels import channel_of_tag
 
 _LEAF: Any = {"_nrt": LEAF["_nrt"]}
 

@@ -19,7 +19,7 @@ from ...features.errors import AnnealedError, DataError
 from ..designs.parts import Node
 from ..designs.shards import PartPlan, Shard
 from ..losses import Loss
-from ..row_source import RowSource
+from ..row_protocol import RowSource
 
 POLL_S = 2.0  # a call that takes longer is asked whether its worker still lives
 PATIENCE_S = 60.0  # how long a worker that does not answer may be listed by the scheduler

@@ -14,7 +14,7 @@ from scipy import sparse
 from ...features.errors import DataError
 from ...features.threads import in_threads
 from ..losses import Loss
-from ..row_source import RowSource
+from ..row_protocol import RowSource
 from .design import REASSOCIATE
 from .encodings import Encoding
 from .parts import Node, TreeSum

@@ -25,7 +25,7 @@ from ..losses import Loss
 from ..penalties import Penalty
 from ..responses import Linear, Piecewise, Prepared, Response
 from ..row_preparation import RowSettings, prepare_rows
-from ..row_source import RowSource, respond_to_rows
+from ..row_protocol import RowSource, respond_to_rows
 from ..schedules import InverseSchedule
 from .callbacks import CallbackSupport, each_iteration
 from .row_inputs import (

@@ -13,8 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..losses import LABEL_LOSSES, find_loss
 from ..penalties import Penalty
 from ..responses import Linear
-from ..row_source import RowSource
-from ..targets import encode_classes, signs
+from ..row_protocol import RowSource
+from ..target_kinds import encode_classes, signs
 from .adaptive import STRONG_SIGNALS, adapt
 from .base import BaseFSA, LossFactory
 from .calibration import LOG_ODDS, fit_ramp, probabilities

@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..columns import check_target, varying_columns
 from ..losses import VALUE_LOSSES, find_loss
 from ..responses import Linear
-from ..row_source import RowSource
-from ..targets import are_labels
+from ..row_protocol import RowSource
+from ..target_kinds import are_labels
 from .base import BaseFSA, LossFactory
 from .callbacks import followed
 from .swapping import can_swap, swapped

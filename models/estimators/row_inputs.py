@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_y
 from ...features.errors import DataError
 from ..cluster.context import current_client
 from ..memory import DEFAULT_BUDGET, parse_bytes
-from ..row_source import RowSource
+from ..row_protocol import RowSource
 
 MOST_SENTENCES = 5
 

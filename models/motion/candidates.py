@@ -7,9 +7,9 @@ import numpy as np
 from ...features.errors import DataError, ParameterError
 from ...features.velocities import check_complete_tracks, principal_coordinates, raw_trajectories, velocities
 from .cues import MotionCues
-from .refinement import refine
 from .spectral import angular_affinity, spectral_clustering
 from .ssc import sparse_subspace_clustering
+from .subspace_refinement import refine
 
 POOLS = ("paper", "large", "widest", "pairs")
 TRAJECTORY_ALPHA = 4.0

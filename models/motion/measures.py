@@ -19,7 +19,7 @@ from ...features.graphs import cut_proportions, nearest_neighbours
 from ...features.subspaces import MOTION_DIMENSIONS, squared_distances
 from .cues import MotionCues
 from .disagreement import disagreement
-from .refinement import fit_with_gaps
+from .subspace_refinement import fit_with_gaps
 
 NEIGHBOURS = np.array([1, 3, 8, 20])
 LEVELS = np.array([1.5, 2, 3, 5, 8, 13, 21, 34])  # of the noise

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from ...features.threads import in_threads
-from .hypotheses import SAMPLE_SIZES, hypothesis_residuals
+from .pair_hypotheses import SAMPLE_SIZES, hypothesis_residuals
 
 N_HYPOTHESES = 300
 TOP_SHARE = 0.1  # of the hypotheses, that make a track's list of the best

@@ -8,10 +8,10 @@ import numpy as np
 from ...features.completion import filled_tracks
 from ...features.errors import DataError
 from .candidates import check_number
+from .clip_windows import Votes, matched, window_starts
 from .cues import MotionCues
 from .motion_ranker import MotionRanker, Ranking
-from .refinement import FittedMotion
-from .windows import Votes, matched, window_starts
+from .subspace_refinement import FittedMotion
 
 UNLABELLED = -1
 MIN_VISIBLE = 3  # frames; two leave 4 coordinates for 3 unknowns, and next to nothing to compare

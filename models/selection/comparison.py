@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from ...features.errors import AnnealedError, DataError
 from ..columns import varying_columns
-from ..targets import REGRESSION, kind_of
+from ..target_kinds import REGRESSION, kind_of
 from .judging import TASKS, folds, make_judge, measure
 from .multi_target import selects_jointly, target_weights, varying_targets, votes
 from .registry import make_selector

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from ...features.errors import DataError
-from ..targets import CLASSIFICATION, REGRESSION
+from ..target_kinds import CLASSIFICATION, REGRESSION
 
 MEASURES = {"classes": "accuracy", "labels": "micro F1", "targets": "R2"}
 TASKS = {"classes": CLASSIFICATION, "labels": CLASSIFICATION, "targets": REGRESSION}

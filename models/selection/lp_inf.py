@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ...features.errors import DataError, ParameterError
 from ..columns import is_constant
-from ..targets import encode_classes, holds_classes, signs
+from ..target_kinds import encode_classes, holds_classes, signs
 from .proximal import LeastSquares, minimize
 from .ranked import attainable
 from .row_penalties import RowL21, RowLpInf, RowPenalty

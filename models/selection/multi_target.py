@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from ...features.errors import DataError
-from ..targets import CLASSIFICATION, REGRESSION, are_labels
+from ..target_kinds import CLASSIFICATION, REGRESSION, are_labels
 from .registry import METHODS, make_selector
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
 from ..columns import is_constant, varying_columns
-from ..targets import CLASSIFICATION, encode_classes, holds_classes, signs
+from ..target_kinds import CLASSIFICATION, encode_classes, holds_classes, signs
 
 TASKS = ("auto", "classification", "regression")
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from ...features.errors import ParameterError
 from ..estimators import FSAClassifier, FSARegressor
-from ..targets import CLASSIFICATION, REGRESSION
+from ..target_kinds import CLASSIFICATION, REGRESSION
 from .embedded import EmbeddedSelector
 from .fgm import FeatureGeneratingMachine
 from .filters import FilterSelector

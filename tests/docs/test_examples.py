@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scanned import features_at
 
-from annealed.features.channels.registry import register, unregister
+from annealed.features.channels.known_channels import register, unregister
 from annealed.features.maps import LevelMaps
 from annealed.features.patches import cut_windows
 from annealed.features.pool import WindowPool

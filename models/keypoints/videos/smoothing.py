@@ -22,7 +22,7 @@ from numba import njit
 from scipy.ndimage import median_filter
 
 from ....features.errors import ParameterError
-from .tracks import ObjectTracks
+from .object_tracks import ObjectTracks
 
 MAX_GAP = 15
 """Frames without an object, in a row, that are filled; longer gaps stay."""

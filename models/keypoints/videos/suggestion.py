@@ -1,8 +1,9 @@
 """Which frames to label next: those on which a detector is least sure or jumps, each unlike the others.
 
-Every frame has a worth: how unlikely its keypoints are, plus how far they are from the smoothed trajectories.
-The worthiest frames are clustered by appearance (k-means on small grey pictures, as DeepLabCut does on all
-frames), and the worthiest of each cluster is taken, as far from those already taken as the clip allows.
+Every frame has a priority: how unlikely its keypoints are, plus how far they are from the smoothed
+trajectories. The worthiest frames are clustered by appearance (k-means on small grey pictures, as
+DeepLabCut does on all frames), and the worthiest of each cluster is taken, as far from those already
+taken as the clip allows.
 """
 
 import cv2
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from ....features.errors import ParameterError
-from .tracks import ObjectTracks
+from .object_tracks import ObjectTracks
 
 THUMBNAIL_PX = 24
 """Height and width of the pictures by which frames are compared."""
@@ -33,7 +34,7 @@ def thumbnail(image: np.ndarray) -> np.ndarray:
     return small.astype(np.float32).ravel() / 255
 
 
-def frame_worth(found: ObjectTracks, smoothed: ObjectTracks) -> np.ndarray:
+def frame_priority(found: ObjectTracks, smoothed: ObjectTracks) -> np.ndarray:
     """How much is to be learned from each frame: 0 where all is sure and smooth, up to 2; (n_frames,).
 
     Parameters
@@ -55,17 +56,17 @@ def frame_worth(found: ObjectTracks, smoothed: ObjectTracks) -> np.ndarray:
     away = np.linalg.norm(found.points - smoothed.points, axis=3)
     sizes = np.where(np.isfinite(found.sizes), np.maximum(found.sizes, 1.0), 1.0)
     jump = np.minimum(np.nan_to_num(away) / sizes[..., None], _FARTHEST).max(axis=2) / _FARTHEST
-    worth = (unlikely + jump).sum(axis=1) / n_expected
+    priority = (unlikely + jump).sum(axis=1) / n_expected
     nobody = ~expected.any(axis=1)
-    return np.where(nobody, 1.0 if nobody.all() else 0.5, worth)
+    return np.where(nobody, 1.0 if nobody.all() else 0.5, priority)
 
 
-def suggest_frames(worth: np.ndarray, looks: np.ndarray, n: int, *, seed: int = 0) -> np.ndarray:
-    """Choose frames of much worth that differ in appearance and lie apart.
+def suggest_frames(priority: np.ndarray, looks: np.ndarray, n: int, *, seed: int = 0) -> np.ndarray:
+    """Choose frames of high priority that differ in appearance and lie apart.
 
     Parameters
     ----------
-    worth : ndarray of shape (n_frames,), float64
+    priority : ndarray of shape (n_frames,), float64
     looks : ndarray of shape (n_frames, n_values), float32
         Appearances, such as `thumbnail` gives them.
     n : int
@@ -80,18 +81,18 @@ def suggest_frames(worth: np.ndarray, looks: np.ndarray, n: int, *, seed: int = 
     """
     if n < 1:
         raise ParameterError(f"the number of frames to suggest must be at least 1, got {n}")
-    if len(worth) <= n:
-        return np.arange(len(worth))
-    apart = max(1, len(worth) // (2 * n))
-    pool = _apart(np.argsort(-worth, kind="stable"), max(1, apart // 2), POOL * n)
+    if len(priority) <= n:
+        return np.arange(len(priority))
+    apart = max(1, len(priority) // (2 * n))
+    pool = _apart(np.argsort(-priority, kind="stable"), max(1, apart // 2), POOL * n)
     groups = _clusters(looks[pool], n, seed)
     chosen: list[int] = []
-    for places in sorted((pool[groups == g] for g in np.unique(groups)), key=lambda p: -worth[p].max()):
+    for places in sorted((pool[groups == g] for g in np.unique(groups)), key=lambda p: -priority[p].max()):
         chosen += _apart(places, apart, 1, chosen).tolist()
     # clusters whose frames all lie near others leave places, which the worthiest of all take
     for distance in (apart, apart // 2, 1):
         if len(chosen) < n:
-            left = np.setdiff1d(np.argsort(-worth, kind="stable"), chosen, assume_unique=True)
+            left = np.setdiff1d(np.argsort(-priority, kind="stable"), chosen, assume_unique=True)
             chosen += _apart(left, distance, n - len(chosen), chosen).tolist()
     return np.sort(np.array(chosen[:n], dtype=np.int64))
 

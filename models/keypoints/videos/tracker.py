@@ -16,7 +16,7 @@ from ..objects.hypotheses import OVERLAP
 from ..objects.model import Objects, overlaps
 from .linking import Linker
 from .nearby import Place, detect_near, joined
-from .tracks import ObjectTracks
+from .object_tracks import ObjectTracks
 
 SCAN_EVERY = 50
 """Frames after which one is scanned as a whole though no object is lost."""

@@ -31,7 +31,7 @@ from sklearn.svm import LinearSVC, l1_min_c
 from annealed.models.boosting import LogitBoost
 from annealed.models.selection.registry import make_selector
 from annealed.models.selection.thresholding import quantile_tisp
-from annealed.models.targets import CLASSIFICATION, REGRESSION
+from annealed.models.target_kinds import CLASSIFICATION, REGRESSION
 from common.set_search import anneal_ols, anneal_svm
 
 MAX_BISECTIONS = 20

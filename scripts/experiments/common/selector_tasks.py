@@ -8,7 +8,7 @@ from annealed.datasets.tables.table import Table
 from annealed.models import FSARanker
 from annealed.models.selection import judging
 from annealed.models.selection.comparison import fit_selection, ordered_support
-from annealed.models.targets import kind_of
+from annealed.models.target_kinds import kind_of
 
 MEASURES = judging.MEASURES | {"grades": "NDCG@10"}
 TASKS = judging.TASKS | {"grades": judging.TASKS["targets"]}

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from annealed.datasets.rows import ArrayRows, FileRows, array_rows, open_rows
 from annealed.features.errors import DataError
-from annealed.models.row_source import RowSource
+from annealed.models.row_protocol import RowSource
 
 N, M = 137, 7
 

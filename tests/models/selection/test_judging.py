@@ -5,7 +5,7 @@ import pytest
 
 from annealed.features.errors import DataError
 from annealed.models.selection.judging import folds, make_judge, measure
-from annealed.models.targets import kind_of
+from annealed.models.target_kinds import kind_of
 
 
 @pytest.mark.parametrize(

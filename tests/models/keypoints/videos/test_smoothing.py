@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import ParameterError
+from annealed.models.keypoints.videos.object_tracks import ObjectTracks
 from annealed.models.keypoints.videos.smoothing import estimate_noise, smooth, smooth_tracks
-from annealed.models.keypoints.videos.tracks import ObjectTracks
 
 
 def make_tracks(points, likelihood=None, frames=None):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import ParameterError
+from annealed.models.keypoints.videos.object_tracks import ObjectTracks
 from annealed.models.keypoints.videos.smoothing import smooth_tracks
-from annealed.models.keypoints.videos.suggestion import frame_worth, suggest_frames, thumbnail
-from annealed.models.keypoints.videos.tracks import ObjectTracks
+from annealed.models.keypoints.videos.suggestion import frame_priority, suggest_frames, thumbnail
 
 
 def make_tracks(n=60):
@@ -26,9 +26,9 @@ def tracks_of(points, likelihood):
     )
 
 
-def worth_of(points, likelihood):
+def priority_of(points, likelihood):
     tracks = tracks_of(points, likelihood)
-    return frame_worth(tracks, smooth_tracks(tracks))
+    return frame_priority(tracks, smooth_tracks(tracks))
 
 
 def test_unlikely_jumping_and_lost_frames_are_worth_most():
@@ -36,29 +36,29 @@ def test_unlikely_jumping_and_lost_frames_are_worth_most():
     likelihood[10] = 0.2
     points[30, 0, 1] += 30
     points[45:47] = np.nan
-    worth = worth_of(points, likelihood)
-    assert set(np.argsort(-worth)[:4]) == {10, 30, 45, 46}
-    assert np.median(worth) < 0.1
+    priority = priority_of(points, likelihood)
+    assert set(np.argsort(-priority)[:4]) == {10, 30, 45, 46}
+    assert np.median(priority) < 0.1
 
 
 def test_a_clip_without_objects_is_worth_the_same_everywhere():
     points, likelihood = make_tracks(8)
-    worth = worth_of(np.full_like(points, np.nan), likelihood)
-    assert len(set(worth.tolist())) == 1
+    priority = priority_of(np.full_like(points, np.nan), likelihood)
+    assert len(set(priority.tolist())) == 1
 
 
 def test_suggested_frames_are_the_worthiest_of_every_appearance(rng):
     looks = np.repeat(np.eye(4, 9), 50, axis=0).astype(np.float32)  # four scenes of 50 frames
-    worth = rng.uniform(0, 0.1, 200)
+    priority = rng.uniform(0, 0.1, 200)
     best = [20, 71, 133, 160]
-    worth[best] = 1.0
-    worth[[21, 22, 72]] = 0.9  # beside them, and alike
-    assert suggest_frames(worth, looks, 4).tolist() == best
+    priority[best] = 1.0
+    priority[[21, 22, 72]] = 0.9  # beside them, and alike
+    assert suggest_frames(priority, looks, 4).tolist() == best
 
 
 def test_suggested_frames_lie_apart(rng):
-    worth = np.concatenate([np.ones(30), np.zeros(170)])
-    chosen = suggest_frames(worth, rng.random((200, 5)).astype(np.float32), 10)
+    priority = np.concatenate([np.ones(30), np.zeros(170)])
+    chosen = suggest_frames(priority, rng.random((200, 5)).astype(np.float32), 10)
     assert len(chosen) == len(set(chosen.tolist())) == 10
     assert np.diff(chosen).min() >= 5
 
@@ -73,8 +73,8 @@ def test_a_short_clip_gives_all_its_frames():
 
 
 def test_the_same_seed_gives_the_same_frames(rng):
-    worth, looks = rng.random(300), rng.random((300, 20)).astype(np.float32)
-    np.testing.assert_array_equal(suggest_frames(worth, looks, 15), suggest_frames(worth, looks, 15))
+    priority, looks = rng.random(300), rng.random((300, 20)).astype(np.float32)
+    np.testing.assert_array_equal(suggest_frames(priority, looks, 15), suggest_frames(priority, looks, 15))
 
 
 def test_no_frames_are_refused():

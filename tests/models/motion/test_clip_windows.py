@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from annealed.models.motion.windows import Votes, matched, window_starts
+from annealed.models.motion.clip_windows import Votes, matched, window_starts
 
 
 @pytest.mark.parametrize("n_frames", [1, 60, 120])

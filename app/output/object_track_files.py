@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError
-from ...models.keypoints.videos.tracks import SEEN, ObjectTracks
+from ...models.keypoints.videos.object_tracks import SEEN, ObjectTracks
 
 TIDY_COLUMNS = ("frame", "object", "keypoint", "x", "y", "likelihood", "filled")
 SCORER = "annealed"
@@ -127,12 +127,12 @@ def write_coco(
 def _coco_annotations(tracks: ObjectTracks) -> Iterator[dict[str, Any]]:
     known = np.isfinite(tracks.points).all(axis=3)
     for number, (t, n) in enumerate(np.argwhere(known.any(axis=2)).tolist(), start=1):
-        points, mine = tracks.points[t, n], known[t, n]
+        points, is_known = tracks.points[t, n], known[t, n]
         seen = tracks.likelihood[t, n] >= SEEN
         flat: list[float] = []
-        for (x, y), is_known, is_seen in zip(points.tolist(), mine.tolist(), seen.tolist(), strict=True):
-            flat += [round(x, 2), round(y, 2), 2 if is_seen else 1] if is_known else [0, 0, 0]
-        (x0, y0), (x1, y1) = points[mine].min(axis=0).tolist(), points[mine].max(axis=0).tolist()
+        for (x, y), here, is_seen in zip(points.tolist(), is_known.tolist(), seen.tolist(), strict=True):
+            flat += [round(x, 2), round(y, 2), 2 if is_seen else 1] if here else [0, 0, 0]
+        (x0, y0), (x1, y1) = points[is_known].min(axis=0).tolist(), points[is_known].max(axis=0).tolist()
         yield {
             "id": number,
             "image_id": t + 1,
@@ -140,7 +140,7 @@ def _coco_annotations(tracks: ObjectTracks) -> Iterator[dict[str, Any]]:
             "track_id": n,
             "iscrowd": 0,
             "keypoints": flat,
-            "num_keypoints": int(mine.sum()),
+            "num_keypoints": int(is_known.sum()),
             "bbox": [round(value, 2) for value in (x0, y0, x1 - x0, y1 - y0)],
             "area": round((x1 - x0) * (y1 - y0), 2),
             "score": None if np.isnan(tracks.scores[t, n]) else round(float(tracks.scores[t, n]), 4),

@@ -9,7 +9,7 @@ from annealed.app.output import figures
 from annealed.features.channels.channel import Mark
 from annealed.features.channels.haar import HAAR, HaarChannel
 from annealed.features.channels.hog import HOG
-from annealed.features.channels.registry import CHANNELS, register, unregister
+from annealed.features.channels.known_channels import CHANNELS, register, unregister
 from annealed.features.errors import DataError, ParameterError
 from annealed.features.maps import LevelMaps
 from annealed.features.patches import cut_windows

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
-from annealed.models.targets import are_labels, encode_classes, holds_classes, kind_of, signs
+from annealed.models.target_kinds import are_labels, encode_classes, holds_classes, kind_of, signs
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError
-from annealed.models.keypoints.videos.tracks import ObjectTracks
+from annealed.models.keypoints.videos.object_tracks import ObjectTracks
 
 
 def make(n_frames=4, n_objects=2):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annealed.models.motion.hypotheses import SAMPLE_SIZES, hypothesis_residuals
+from annealed.models.motion.pair_hypotheses import SAMPLE_SIZES, hypothesis_residuals
 
 
 def moved(rng, model, n=40):

@@ -4,7 +4,7 @@ import numpy as np
 
 from annealed.features.completion import filled_tracks
 from annealed.models.motion import disagreement
-from annealed.models.motion.refinement import refine
+from annealed.models.motion.subspace_refinement import refine
 
 
 def test_wrong_labels_are_put_right(rng, rigid_motions):
