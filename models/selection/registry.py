@@ -97,7 +97,7 @@ def _embedded(penalty: str, requires: str | None = None) -> Method:
 METHODS: dict[str, Method] = {
     "fsa": _fsa("linear"),
     "fsa-piecewise": _fsa("piecewise"),
-    "fsa-auto": _fsa_with(loss="auto"),
+    "fsa-lorenz": _fsa_with(loss="lorenz"),
     "fsa-logistic": _fsa_with(loss="logistic"),
     "fsa-huber": _fsa_with(loss="huber"),
     # Algorithm 1 to the letter

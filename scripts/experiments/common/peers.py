@@ -373,7 +373,7 @@ def abess_squared(X, y, k, seed):
 
 
 CLASSIFIERS = {
-    **our_classifiers({"fsa": "FSL", "fsa-auto": None, "fsa-logistic": "FSA", "fsa-huber": "FSV"}),
+    **our_classifiers({"fsa": "FSL", "fsa-lorenz": None, "fsa-logistic": "FSA", "fsa-huber": "FSV"}),
     **our_classifiers({"fsa-printed": None}),
     "l1-logistic": Method(l1_logistic, paper="L1", multiclass=True, takes_sparse=True),
     "elastic-net-sgd": Method(elastic_net_sgd, paper="EL", multiclass=True, takes_sparse=True),

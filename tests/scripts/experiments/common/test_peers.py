@@ -30,7 +30,7 @@ def test_largest_model_within_the_limit_is_the_last_of_its_size():
 
 CLASSIFIER_NAMES = [
     "fsa",
-    "fsa-auto",
+    "fsa-lorenz",
     "fsa-logistic",
     "fsa-huber",
     "fsa-printed",
@@ -66,7 +66,7 @@ def test_a_name_is_one_algorithm():
     from common.peers import CLASSIFIERS, REGRESSORS
 
     shared = {*CLASSIFIERS, *REGRESSORS} & set(METHODS)
-    assert shared == {"fsa", "fsa-auto", "fsa-logistic", "fsa-huber", "fsa-printed"}
+    assert shared == {"fsa", "fsa-lorenz", "fsa-logistic", "fsa-huber", "fsa-printed"}
     X, y, _ = make_correlated_classification(200, 40, k=3, random_state=0)
     for name in shared:
         direct = make_selector(name, 3, task="classification", random_state=5).fit(X, y)
