@@ -82,6 +82,17 @@ def outputs(folder: Path) -> dict[str, str]:
     return found
 
 
+def is_result(file: str) -> bool:
+    """Whether a file must be the same in every run; pages, logs and the records of rounds hold times."""
+    return not file.endswith((".html", ".png")) and ".run/" not in file
+
+
+def forget_rounds(folder: Path) -> None:
+    """Leave a run that has work to do."""
+    for file in folder.glob("m.safetensors.run/round-0[12].safetensors"):
+        file.unlink()
+
+
 def leftovers(folder: Path) -> list[Path]:
     """Hidden folders that a killed process left."""
     return [path for path in folder.rglob(f"{PREFIX}*") if path.is_dir()]
@@ -115,30 +126,20 @@ def campaign(name: str, times: int, rng: np.random.Generator) -> list[str]:
             return [f"{name}: does not run"]
         took = time.monotonic() - begin
         whole = outputs(folder)
-        models = {
-            file: digest
-            for file, digest in whole.items()
-            if not file.endswith((".html", ".png", ".run/config.json"))
-        }
+        models = {file: digest for file, digest in whole.items() if is_result(file)}
         n_killed = 0
+        resume = ["--resume"] if name == "train-detector" else []
         for _ in range(times):
-            killed = run(
-                [*command, "--resume"] if name == "train-detector" else command, float(rng.uniform(0, took))
-            )
+            if resume:
+                forget_rounds(folder)
+            killed = run([*command, *resume], float(rng.uniform(0, took)))
             n_killed += killed is None
             after = outputs(folder)
-            missing = set(whole) - set(after)
+            missing = set(models) - set(after)
             changed = {file for file in models if after.get(file, models[file]) != models[file]}
             if missing or changed:
                 findings.append(f"{name}: lost {sorted(missing)}, other {sorted(changed)}")
-        if name == "train-detector":
-            for file in folder.glob("m.safetensors.run/round-0[12].safetensors"):
-                file.unlink()  # so that a resumed run has work to do
-            for _ in range(3):
-                run([*command, "--resume"], float(rng.uniform(0, took)))
-            run([*command, "--resume"])
-        else:
-            run(command)
+        run([*command, *resume])
         after = outputs(folder)
         if changed := sorted(file for file in models if after.get(file) != models[file]):
             findings.append(f"{name}: a run after the kills gives other {changed}")
