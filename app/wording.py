@@ -7,7 +7,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> [duration(s) for s in (0.4, 59.4, 200, 4000)]
-    ['less than a second', '59 s', '3 min 20 s', '1 h 7 min']
+    ['less than a second', '59 s', '3 min 20 s', '1 h 6 min']
     """
     whole = round(seconds)
     if whole < 1:
