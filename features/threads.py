@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
+from functools import wraps
 from typing import Any, TypeVar
 
 from .errors import ParameterError
@@ -105,6 +106,23 @@ def share(n: int, work: Callable[[int, int], Any], least: int = 1) -> None:
     cuts = [n * r // n_ranges for r in range(n_ranges + 1)]
     for _ in in_threads(lambda r: work(cuts[r], cuts[r + 1]), range(n_ranges)):
         pass
+
+
+def one_blas_thread(function: Callable[..., R]) -> Callable[..., R]:
+    """Let a function's matrix products run in one thread: how many there are changes their last bits.
+
+    It is also what is fast, as most matrices here are small, and threads of a BLAS wait for one another in
+    a busy loop.
+    """
+
+    @wraps(function)
+    def call(*arguments, **options):
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, user_api="blas"):
+            return function(*arguments, **options)
+
+    return call
 
 
 def _is_within() -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...features.threads import one_blas_thread
 from ..penalties import FadingRidge, Penalty
 from ..signal_share import signal_share
 
@@ -44,6 +45,7 @@ class Adapted:
 STRONG_SIGNALS = Adapted("lorenz", False, None)
 
 
+@one_blas_thread
 def adapt(X, targets: np.ndarray) -> Adapted:
     """Choose by the training samples.
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...features.threads import one_blas_thread
 from ..annealing import AnnealingResult
 from ..designs import Design
 from ..penalties import Penalty, Ridge
@@ -16,6 +17,7 @@ def can_swap(penalty: Penalty | None) -> bool:
     return penalty is None or isinstance(penalty, Ridge)
 
 
+@one_blas_thread
 def swapped(
     result: AnnealingResult,
     prepared: Prepared,

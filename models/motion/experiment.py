@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ...features.errors import ParameterError
+from ...features.threads import one_blas_thread
 from ..boosting import RankBoost
 from .candidates import Candidate
 from .cues import MotionCues
@@ -47,6 +48,7 @@ class RankingProblem:
     over_numbers: DescribedCandidates | None = None
 
 
+@one_blas_thread
 def describe(
     positions: np.ndarray,
     labels: np.ndarray,
@@ -73,6 +75,7 @@ def describe(
     return RankingProblem(name, video, category, n_motions, found.candidates, found.table, errors)
 
 
+@one_blas_thread
 def describe_tracks(
     tracks: LabelledTracks,
     numbers: Sequence[int] | None = None,

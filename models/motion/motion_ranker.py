@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ...features.errors import DataError, ParameterError
+from ...features.threads import one_blas_thread
 from ..additive import PiecewiseModel
 from ..comparable_pairs import comparable_pairs
 from ..estimators import FSARanker
@@ -143,6 +144,7 @@ class MotionRanker:
         self.learning_rate = learning_rate
         self.shrinkage = shrinkage
 
+    @one_blas_thread
     def fit(self, sequences_positions: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> "MotionRanker":
         """Learn from sequences whose motions are known.
 
@@ -167,6 +169,7 @@ class MotionRanker:
             errors.append(np.array([disagreement(c.labels, truth) for c in found.candidates]))
         return self.fit_candidates(tables, errors)
 
+    @one_blas_thread
     def fit_candidates(self, tables: Sequence[np.ndarray], errors: Sequence[np.ndarray]) -> "MotionRanker":
         """Learn from candidates that are described already.
 
@@ -257,6 +260,7 @@ class MotionRanker:
             raise ParameterError("the ranker is not fitted: call fit, or load one")
         return self.model_.respond(in_form(table, self.form))[:, 0]
 
+    @one_blas_thread
     def rank(self, positions: np.ndarray, n_motions: int) -> Ranking:
         """Generate the candidate segmentations of some tracks and rank them.
 
@@ -273,6 +277,7 @@ class MotionRanker:
         check_problem(positions, n_motions)
         return self.rank_described(described_candidates(positions, n_motions, self.pool))
 
+    @one_blas_thread
     def rank_cues(self, cues: MotionCues, n_motions: int | None = None) -> Ranking:
         """Rank candidates for tracks that may have gaps; the pool must be "pairs".
 

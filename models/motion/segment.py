@@ -7,6 +7,7 @@ import numpy as np
 
 from ...features.completion import filled_tracks
 from ...features.errors import DataError
+from ...features.threads import one_blas_thread
 from .candidates import check_number
 from .clip_windows import Votes, matched, window_starts
 from .cues import MotionCues
@@ -62,6 +63,7 @@ class Segmentation:
         return int(np.sum((self.labels == UNLABELLED) & ~self.outlier))
 
 
+@one_blas_thread
 def segment(
     positions: np.ndarray,
     visible: np.ndarray,

@@ -6,10 +6,11 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from annealed.features import threads
 from annealed.features.errors import ParameterError
-from annealed.features.threads import get_num_threads, in_threads, set_num_threads, share
+from annealed.features.threads import get_num_threads, in_threads, one_blas_thread, set_num_threads, share
 
 
 @pytest.fixture(autouse=True)
@@ -203,3 +204,13 @@ def test_a_variable_that_is_no_number_is_refused(monkeypatch, text):
     monkeypatch.setenv("ANNEALED_NUM_THREADS", text)
     with pytest.raises(ParameterError, match="ANNEALED_NUM_THREADS"):
         threads._from_environment()
+
+
+def test_matrix_products_take_one_thread_within_and_as_many_as_before_after():
+    def blas_threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert one_blas_thread(blas_threads)() == {1}
+        assert blas_threads() == before

@@ -15,7 +15,7 @@ import numpy as np
 
 from ....features.errors import DataError, ParameterError
 from ....features.pyramid import Level
-from ....features.threads import in_threads
+from ....features.threads import in_threads, one_blas_thread
 from ...annealing import Progress, Trace
 from ..angles import UPRIGHT
 from ..detections import Detections
@@ -86,6 +86,7 @@ class TrainingResult:
     problems: tuple[str, ...]
 
 
+@one_blas_thread
 def train_detector(
     photos: Sequence[AnnotatedPhoto],
     keypoints: dict[str, int],
