@@ -1,1 +1,1 @@
-"""The command line: one file a command, with the progress, plots and reports that people look at."""
+"""The command line: one file per command, with the progress, plots and reports that people look at."""

@@ -37,7 +37,7 @@ class LiveRun:
     ----------
     tracker : ObjectTracker
     rows : text stream
-        Takes a line a keypoint.
+        Takes a line per keypoint.
     show : callable, optional
         Shows a picture and returns whether to go on.
     save : callable, optional

@@ -69,7 +69,7 @@ def _areas(photo: Photo) -> np.ndarray:
 
 
 def sigmas_of(text: str | None, names: tuple[str, ...], photos: PhotoSet) -> np.ndarray:
-    """Read the value of --sigmas: one number, one a keypoint, or another labelling of the same photos.
+    """Read the value of --sigmas: one number, one per keypoint, or another labelling of the same photos.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _fitted(again: PhotoSet, names: tuple[str, ...], photos: PhotoSet) -> np.nda
 
 
 def object_rows(judged: JudgedObjects, sigmas: np.ndarray) -> list[dict[str, str]]:
-    """One line a keypoint, and one for all: errors of the best objects, as many as are annotated."""
+    """One line per keypoint, and one for all: errors of the best objects, as many as are annotated."""
     shape = (0, len(judged.names))
     errors = np.concatenate([np.empty(shape), *(_errors_of_best(photo) for photo in judged.photos)])
     sizes = np.concatenate([np.empty(0), *judged.sizes])

@@ -215,7 +215,7 @@ def warn(message: str) -> None:
 
 
 def warn_of_problems(problems: tuple[str, ...] | list[str], shown: int = 10) -> None:
-    """Print problems one a line, and how many more there are."""
+    """Print problems one per line, and how many more there are."""
     for problem in problems[:shown]:
         warn(problem)
     if len(problems) > shown:

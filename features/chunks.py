@@ -36,7 +36,7 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
     ----------
     patches : ndarray of shape (n_windows, 26, 26, 3), uint8
     needs : tuple of bool
-        Whether any feature belongs to a channel, one a channel.
+        Whether any feature belongs to a channel, one per channel.
     kinds : ndarray of shape (n_features,), uint8
     offsets : ndarray of shape (n_features, 9), int32
         For `chunk_layout`.

@@ -45,7 +45,7 @@ def principal_coordinates(vectors: np.ndarray, n_dimensions: int) -> np.ndarray:
     Parameters
     ----------
     vectors : ndarray of shape (P, D)
-        One row a track; the rows are the columns of the paper's W'.
+        One row per track; the rows are the columns of the paper's W'.
     n_dimensions : int
 
     Returns

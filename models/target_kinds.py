@@ -44,6 +44,6 @@ def encode_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def signs(code: np.ndarray, n_classes: int) -> np.ndarray:
-    """Turn class numbers into one row of -1 and +1 for two classes, or into one row a class."""
+    """Turn class numbers into one row of -1 and +1 for two classes, or into one row per class."""
     positive = code == 1 if n_classes == 2 else code == np.arange(n_classes)[:, None]
     return np.where(np.atleast_2d(positive), 1.0, -1.0)

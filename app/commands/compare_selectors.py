@@ -47,7 +47,7 @@ def command(
     kind = kind_of(data.y)
     names = methods_for(TASKS[kind]) if methods == "auto" else [name.strip() for name in methods.split(",")]
     for name in names:
-        method_named(name)  # complains of an unknown name before the long part
+        method_named(name)  # refuses an unknown name before the long part
     sizes = _sizes(k, data.X.shape[1])
     scores: list[Score] = []
     problems: list[str] = []

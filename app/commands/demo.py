@@ -69,7 +69,7 @@ def _config() -> "TrainingConfig":
 def _try_out(
     detector: "KeypointDetector", test: "PhotoSet", portrait: "Photo", result: "TrainingResult"
 ) -> tuple[dict[str, str], list[tuple["np.ndarray", str]]]:
-    """Detect on the test scenes and the portrait: a line of scores a keypoint, and pictures."""
+    """Detect on the test scenes and the portrait: a line of scores per keypoint, and pictures."""
 
     from ...models.keypoints.evaluation import observed, precision_recall
     from ...models.keypoints.training.targets import keypoint_targets

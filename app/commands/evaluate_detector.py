@@ -48,11 +48,11 @@ def command(
         str | None,
         typer.Option(
             help="For --whole: how far apart people put a keypoint, in parts of the root of the object's "
-            "area: a number (0.05), one a keypoint with commas, or another labelling of the same photos."
+            "area: a number (0.05), one per keypoint with commas, or another labelling of the same photos."
         ),
     ] = None,
 ) -> None:
-    """Measure a detector by the criteria of section 3.3: one line a keypoint, and curves.
+    """Measure a detector by the criteria of section 3.3: one line per keypoint, and curves.
 
     Distances are parts of an object's size, for a face its inter-eye distance. Detections between the
     two radii, or in regions that the data says to ignore, count as neither found nor false. Judged are

@@ -41,7 +41,7 @@ def command(
     if repetitions < 1:
         raise ParameterError(f"--repetitions is {repetitions}; accepted are whole numbers from 1")
     makers = {"FSARank": lambda: MotionRanker(pool=pool, features=features, form=form, k=k)}
-    makers["FSARank"]()  # complains before the long part
+    makers["FSARank"]()  # raises its errors before the long part
     if boost:
         makers["RankBoost"] = lambda: BoostedRanker(form=form)  # type: ignore[assignment, return-value]
     with Bars() as bars:

@@ -41,7 +41,7 @@ def command(
             f"-k is {k}; {table} has {n_features} features, so 1 to {n_features} are accepted"
         )
     kind = kind_of(data.y)
-    make_selector(method, k, task=TASKS[kind])  # complains before the long part
+    make_selector(method, k, task=TASKS[kind])  # raises its errors before the long part
     check_folder_place(out)
     wanted = [method, "random", "all"]
     scores: list[Score] = []

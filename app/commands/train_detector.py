@@ -228,7 +228,7 @@ def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
 
 
 def _print_summary(result: "TrainingResult") -> None:
-    """Print one line a keypoint, and seconds and rates by phase."""
+    """Print one line per keypoint, and seconds and rates by phase."""
     from ..output.training_report import describe_rates
 
     metadata, angles = result.detector.metadata, result.detector.angles

@@ -92,7 +92,7 @@ class DetectionWriter(ABC):
 
 
 class CsvWriter(DetectionWriter):
-    """One line a keypoint; a keypoint that is only predicted has no score, a photo no frame."""
+    """One line per keypoint; a keypoint that is only predicted has no score, a photo no frame."""
 
     def _begin(self) -> None:
         self._rows = csv.DictWriter(self.stream, CSV_COLUMNS, lineterminator="\n", extrasaction="ignore")

@@ -18,7 +18,7 @@ H5_NEEDS = "pip install 'annealed[deeplabcut]'"
 
 
 def write_tidy(tracks: ObjectTracks, path: Path) -> None:
-    """Write one line a frame, object and keypoint; what was not found and not filled in has none."""
+    """Write one line per frame, object and keypoint; what was not found and not filled in has none."""
     with open(path, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(TIDY_COLUMNS)

@@ -42,7 +42,7 @@ def save_model(path: Path, table: Table, features: np.ndarray, kind: str, method
 
 
 def plot_scores(path: Path, scores: list[Score], kind: str) -> None:
-    """Plot the mean score over k, one line a method; "all" is a level line. PNG."""
+    """Plot the mean score over k, one line per method; "all" is a level line. PNG."""
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     for i, method in enumerate(dict.fromkeys(score.method for score in scores)):

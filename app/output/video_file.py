@@ -88,7 +88,7 @@ class VideoFile:
         stream.pix_fmt = "yuv420p"
         stream.codec_context.colorspace, stream.codec_context.color_range = _BT601, _BT601_LIMITED
         self._stream = stream
-        self._container.start_encoding()  # complains of the place now, not after the last picture
+        self._container.start_encoding()  # refuses a place that cannot be written now, not at the end
 
     def _check_length(self) -> None:
         with av.open(f"file:{self.path}") as container:

@@ -1,4 +1,4 @@
-"""The lists of `opencv_annotation`: a line a photo, with its name, the number of boxes and the boxes.
+"""The lists of `opencv_annotation`: a line per photo, with its name, the number of boxes and the boxes.
 
 A box is x, y, width and height in pixels. There are no keypoints: the only one here is the middle of the
 box, and the box tells the size.

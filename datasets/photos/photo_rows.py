@@ -63,7 +63,7 @@ class PhotoRows:
 def read_files(
     folder: Path, ending: str, add: Callable[[dict[str, PhotoRows], Path], None], names: list[str]
 ) -> PhotoSet:
-    """Read a folder of annotation files, one a photo or an object, which also holds the photos.
+    """Read a folder of annotation files, one per photo or an object, which also holds the photos.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dense text: numbers with blanks or commas between them, one row a line."""
+"""Dense text: numbers with blanks or commas between them, one row per line."""
 
 from pathlib import Path
 

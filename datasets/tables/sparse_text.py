@@ -34,7 +34,7 @@ def read_svmlight(path, *, query_path=None, n_features: int | None = None) -> Ta
     ----------
     path : path-like
     query_path : path-like, optional
-        One number a line: how many of the following rows belong to the next query.
+        One number per line: how many of the following rows belong to the next query.
     n_features : int, optional
         Columns; the largest index by default.
 

@@ -16,7 +16,7 @@ class Table:
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features), float64
     y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Class labels as the file has them, grades, or one column a label or target.
+        Class labels as the file has them, grades, or one column per label or target.
     name : str
     feature_names : tuple of str or None
         One a column, where the file names them.

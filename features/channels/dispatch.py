@@ -26,7 +26,7 @@ def fill_windows(pixels, n, needs, memory):
     pixels : ndarray of shape (26, 26, 3, >= n), uint8
     n : int
     needs : tuple of bool
-        One a channel.
+        One per channel.
     memory : tuple
         One entry a channel, its tag and its memory.
     """

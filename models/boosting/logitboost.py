@@ -136,7 +136,7 @@ class LogitBoost(SelectorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X):
-        """Return the log odds, shape (n_samples,), or with more classes one column a class."""
+        """Return the log odds, shape (n_samples,), or with more classes one column per class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         if hasattr(self, "coef_"):

@@ -201,7 +201,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
     def _anneal(
         self, prepared: Prepared, loss: Loss, ks: Sequence[int]
     ) -> list[tuple[Model, AnnealingResult]]:
-        """Run the annealing once for all sizes of `ks`; one model a size, largest first.
+        """Run the annealing once for all sizes of `ks`; one model per size, largest first.
 
         The loss is bound to the rows in the order of the design.
         """

@@ -86,7 +86,7 @@ class KeypointDetector:
     pyramid : PyramidConfig
     suppression : Suppression
     refiners : tuple of WindowModel
-        One a classifier, to move detections to the exact place (refinement.py); or none.
+        One per classifier, to move detections to the exact place (refinement.py); or none.
     object_model : ObjectModel or None
         How keypoints make up an object; None for a detector of single keypoints only.
     angles : tuple of float
@@ -296,7 +296,7 @@ class KeypointDetector:
         return self._single(levels, scanned, floors, exact=exact, parallel=parallel)
 
     def with_thresholds(self, thresholds: Sequence[float]) -> "KeypointDetector":
-        """Return the detector with other detection thresholds, one a keypoint."""
+        """Return the detector with other detection thresholds, one per keypoint."""
         changed = [replace(c, threshold=float(t)) for c, t in zip(self.classifiers, thresholds, strict=True)]
         return replace(self, classifiers=tuple(changed))
 

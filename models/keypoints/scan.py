@@ -86,7 +86,7 @@ def scan_photo(
     levels : sequence of Level
     classifiers : sequence of KeypointClassifier
     floors : sequence of float
-        One a classifier.
+        One per classifier.
     exact : bool
         Compute the full sum of every window instead of giving most of them up early.
     sparse : bool
@@ -100,7 +100,7 @@ def scan_photo(
     Returns
     -------
     list of FoundWindows
-        One a classifier.
+        One per classifier.
 
     Raises
     ------

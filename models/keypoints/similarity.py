@@ -77,7 +77,7 @@ class SimilarityScores:
 
 
 def check_sigmas(sigmas: Sequence[float], n_keypoints: int) -> np.ndarray:
-    """Return sigmas, one a keypoint, as an array; one number stands for all.
+    """Return sigmas, one per keypoint, as an array; one number stands for all.
 
     Raises
     ------

@@ -21,7 +21,7 @@ def sparse_subspace_clustering(vectors: np.ndarray, n_clusters: int, *, alpha: f
     Parameters
     ----------
     vectors : ndarray of shape (P, 2 F)
-        Positions, one row a track.
+        Positions, one row per track.
     n_clusters : int
     alpha : float
         Weight of the fit against sparsity, in multiples of the least weight at which anything but zero is

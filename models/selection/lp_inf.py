@@ -2,7 +2,7 @@
 
     min_W  |Y - X W|_F^2 / (2 n)  +  strength * penalty(W)            (equations 1, 2 and 12)
 
-W has one row a feature and one column a class, label or target; a feature is selected if its row is not
+W has one row per feature and one column per class, label or target; a feature is selected if its row is not
 zero. The strength is searched for so that k rows are left. For p < 1 the problem is not convex, and the
 result depends on the start: the solution of ridge regression, or the solution for p = 1 followed
 through smaller and smaller p.

@@ -61,7 +61,7 @@ def gather_evidence(
     classifiers : sequence of KeypointClassifier
         In the order of the model's keypoints.
     refiners : sequence of WindowModel
-        One a classifier, or none.
+        One per classifier, or none.
     model : ObjectModel
     object_px : float
         Size of the object in pixels of a window.

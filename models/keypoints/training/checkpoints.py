@@ -1,4 +1,4 @@
-"""The run folder of a training: its configuration and one checkpoint a mining round.
+"""The run folder of a training: its configuration and one checkpoint per mining round.
 
     run/
       config.json                 configuration, keypoints, fingerprint of the data

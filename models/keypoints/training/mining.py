@@ -194,7 +194,7 @@ def mine_photo(
     Returns
     -------
     list of (examples, scores)
-        One a classifier: new negatives that reach the collector's floor.
+        One per classifier: new negatives that reach the collector's floor.
     """
     floors = [float(collector.floor) for collector in collectors]
     found = scan_photo(levels, classifiers, floors, parallel=False)

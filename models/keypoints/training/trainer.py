@@ -268,7 +268,7 @@ class _Trainer:
             )
 
     def _refiners(self) -> tuple[WindowModel, ...]:
-        """Regressions of the exact place, one a keypoint, on windows of the training photos."""
+        """Regressions of the exact place, one per keypoint, on windows of the training photos."""
         config = self.config
         if config.refine.k == 0:
             return ()
