@@ -1,0 +1,81 @@
+"""Weak signals: the share of relevant columns that the default estimators find, with and without what adapts.
+
+    scripts/experiments/reproduce_weak_signals.py [--runs 16] [--rows 500] [--columns 1000] [--wide 50000]
+
+Columns are independent and normal, ten of them matter equally, with random signs. Run r draws with seed r.
+Printed are percents with standard errors, and the median of the processor's seconds a fit.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+from annealed.models import FSAClassifier, FSARegressor
+
+K = 10
+
+
+def draw(seed, n_samples, n_features, r_squared):
+    """Return columns, a quantity of which they explain a share `r_squared`, and which of them matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features))
+    relevant = rng.choice(n_features, K, replace=False)
+    signal = X[:, relevant] @ rng.choice([-1.0, 1.0], K)
+    noise = np.sqrt(K * (1 / r_squared - 1)) * rng.standard_normal(n_samples)
+    return X, signal + noise, relevant
+
+
+def labels(y, share):
+    """Return 1 for the largest of the values, so many of them."""
+    return (y > np.quantile(y, 1 - share)).astype(int)
+
+
+def problems(arguments):
+    """Yield a name, a function of the seed to (X, y, relevant), and the estimators to compare."""
+    rows, columns = arguments.rows, arguments.columns
+    regressors = {"no exchanges": FSARegressor(K, max_swaps=0), "default": FSARegressor(K)}
+    classifiers = {"lorenz": FSAClassifier(K, loss="lorenz"), "default": FSAClassifier(K)}
+
+    def labelled(share, n_rows, r_squared):
+        def make(seed):
+            X, y, relevant = draw(seed, n_rows, columns, r_squared)
+            return X, labels(y, share), relevant
+
+        return make
+
+    yield "quantity, R2 0.25", lambda seed: draw(seed, rows, columns, 0.25), regressors
+    yield (
+        f"quantity, 200 x {arguments.wide}, R2 0.8",
+        lambda seed: draw(seed, 200, arguments.wide, 0.8),
+        regressors,
+    )
+    yield "labels, R2 0.25 before the threshold", labelled(0.5, rows, 0.25), classifiers
+    yield "5 % positives, R2 0.67 before", labelled(0.05, 2 * rows, 2 / 3), classifiers
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=16)
+    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--columns", type=int, default=1000)
+    parser.add_argument("--wide", type=int, default=50_000)
+    arguments = parser.parse_args(arguments)
+    print("| data | estimator | found, % | s |\n|---|---|---|---|")
+    for name, make, estimators in problems(arguments):
+        found = {label: [] for label in estimators}
+        seconds = {label: [] for label in estimators}
+        for seed in range(arguments.runs):
+            X, y, relevant = make(seed)
+            for label, estimator in estimators.items():
+                started = time.process_time()
+                estimator.fit(X, y)
+                seconds[label].append(time.process_time() - started)
+                found[label].append(100 * estimator.support_[relevant].mean())
+        for label, values in found.items():
+            mean, error = np.mean(values), np.std(values) / np.sqrt(len(values))
+            print(f"| {name} | {label} | {mean:.1f} ± {error:.1f} | {np.median(seconds[label]):.3f} |")
+
+
+if __name__ == "__main__":
+    main()
