@@ -1,5 +1,6 @@
 import tracemalloc
 
+import numba
 import numpy as np
 import pytest
 
@@ -114,6 +115,7 @@ def test_blocks_of_another_shape_are_refused():
         design.block(0, 9)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of the kernels without the compiler
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_blocks_that_are_not_finite_are_refused(reader, bad):
     reader.X[30, 4] = bad
@@ -158,6 +160,7 @@ def test_rows_of_any_type_and_layout(rng, dtype, order):
     np.testing.assert_allclose(block.gradient(residual)[:, :, 0], residual @ standard, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes without the compiler")
 def test_memory_stays_within_the_budget():
     """A table of 64 MB, anew for every block, in 8 MB."""
     n_rows, n_features, budget = 8000, 2000, 8 << 20
