@@ -117,12 +117,6 @@ def largest_size(config: AlignConfig, object_px: float) -> float:
     return _LARGEST * max(config.zooms) * object_px
 
 
-def mirror_order(names: Sequence[str]) -> list[int] | None:
-    """Which keypoint each one is in a mirror: "left" and "right" swapped; None if one has no partner."""
-    swapped = [name.replace("left", "\0").replace("right", "left").replace("\0", "right") for name in names]
-    return [list(names).index(name) for name in swapped] if set(swapped) == set(names) else None
-
-
 def mirrored(portrait: Portrait, order: Sequence[int]) -> Portrait:
     """The portrait in a mirror."""
     points = portrait.points[order].copy()

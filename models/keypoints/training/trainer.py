@@ -5,31 +5,25 @@ negatives to those already there, and trains anew on all of them. The photos are
 pyramids and maps built, once a round for all keypoints.
 """
 
-import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from ....features.errors import DataError, ParameterError
+from ....features.errors import DataError
 from ....features.pyramid import Level
-from ....features.threads import in_threads, one_blas_thread
-from ...annealing import Progress, Trace
-from ..angles import UPRIGHT
+from ....features.threads import one_blas_thread
+from ...annealing import Trace
 from ..detections import Detections
 from ..detector import KeypointDetector
 from ..evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
 from ..keypoint_classifier import KeypointClassifier
-from ..objects.alignment import AlignmentStage
-from ..objects.search import N_ANCHORS
-from ..objects.shape import RigidShape, estimate_shape
-from ..window_model import WindowModel
-from .alignment_fitting import Portrait, fit_alignment, largest_size, mirror_order, portraits_of_photo
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier_fitting import TrainingSet, fit_classifier
 from .config import TrainingConfig, training_pool
+from .finishing import fit_refiners, with_objects
 from .mining import (
     Examples,
     HardestNegatives,
@@ -39,30 +33,16 @@ from .mining import (
     positives_of_photo,
     random_negatives_of_photo,
 )
-from .object_fitting import with_object_model
-from .orientation import orientations
 from .phases import Phases
 from .record import RoundRecord, SelectionScore
-from .refinement_fitting import (
-    OffsetExamples,
-    fit_offsets,
-    join_offset_examples,
-    offset_examples_of_photo,
-)
-from .targets import AnnotatedPhoto, keypoint_targets
+from .targets import AnnotatedPhoto
+from .training_photos import Report, TrainingPhotos
 from .validation import VALIDATION_FLOOR
-from .views import views_of
-
-Report = Callable[[str, int, int], None]
-"""Told (phase, done, total) as a run goes on."""
 
 REPORTED_NEGATIVES = 100
 
 _MOST_PHOTOS_A_BATCH = 32
-_MOST_PHOTOS_FOR_OBJECTS = 100
 _NO_SCORES = np.empty(0, dtype=np.float32)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +108,7 @@ def train_detector(
     finally:
         if run is not None:
             run.release()
-    return TrainingResult(detector, tuple(rounds), trainer.phases, tuple(trainer.problems.values()))
+    return TrainingResult(detector, tuple(rounds), trainer.phases, tuple(trainer.photos.problems.values()))
 
 
 class _Trainer:
@@ -141,42 +121,20 @@ class _Trainer:
         config: TrainingConfig,
         report: Report,
     ) -> None:
-        if not keypoints:
-            raise ParameterError("at least one keypoint is needed")
+        self.photos = TrainingPhotos(photos, keypoints, config, report)
         self.keypoints = keypoints
         self.config = config
         self.report = report
         self.phases = Phases()
-        self.problems: dict[int, str] = {}
-        turned = orientations(photos)
-        self.angles = turned.angles if config.angles is None else config.angles
-        self.n_photos = len(photos)
-        self.photos: Sequence[AnnotatedPhoto] = photos
-        source = np.arange(len(photos))
-        if self.angles != UPRIGHT:
-            views = views_of(photos, turned, self._mirrored_columns(), config.seed)
-            self.photos, source = views, np.array([view.source for view in views])
-        margin = config.targets.negative_distance
-        self.targets = [[keypoint_targets(p, j, margin) for j in keypoints.values()] for p in self.photos]
-        drawn = np.random.default_rng([config.seed, 0]).permutation(len(photos))
-        held_out = np.isin(source, drawn[: round(config.validation * len(photos))])
-        self.held_out, self.training = np.flatnonzero(held_out), np.flatnonzero(~held_out)
         self.pool = training_pool(config.n_haar, config.seed)
-
-    def _mirrored_columns(self) -> list[int] | None:
-        """Which column of the annotation each one is in a mirror; None where no keypoint has a side."""
-        order = mirror_order(list(self.keypoints))
-        if order is None or order == sorted(order):
-            return None
-        columns = list(self.keypoints.values())
-        mirrored = list(range(self.photos[0].points.shape[1]))
-        for column, partner in zip(columns, order, strict=True):
-            mirrored[column] = columns[partner]
-        return mirrored
 
     def configuration(self) -> dict[str, Any]:
         """Whatever the result depends on, as JSON values."""
-        return {"keypoints": list(self.keypoints), "data": self._fingerprint(), **_flat(asdict(self.config))}
+        return {
+            "keypoints": list(self.keypoints),
+            "data": self.photos.fingerprint(),
+            **_flat(asdict(self.config)),
+        }
 
     def do_round(self, rounds: Sequence[Round]) -> Round:
         """Gather the round's examples, train on all there are, and evaluate."""
@@ -199,14 +157,14 @@ class _Trainer:
         best = [_best_round(rounds, k) for k in range(len(self.keypoints))]
         detector = self._detector([rounds[number].classifiers[k] for k, number in enumerate(best)])
         validation = [rounds[number].record.validation[k] for k, number in enumerate(best)]
-        if refiners := self._refiners():
+        if refiners := fit_refiners(self.photos, self.pool, self.phases):
             refined = replace(detector, refiners=refiners)
             scores = [SelectionScore.of_curve(curve) for curve in self._evaluate(refined)]
             if _mean_precision(scores) >= _mean_precision(validation):
                 detector, validation = refined, scores
         metadata = {
             "configuration": self.configuration(),
-            "photos": self.n_photos,
+            "photos": self.photos.n_photos,
             "rounds": best,
             "positives": [len(examples) for examples in rounds[0].positives],
             "negatives": [
@@ -215,138 +173,24 @@ class _Trainer:
             "validation": [asdict(score) for score in validation],
         }
         detector = detector.with_thresholds([score.threshold for score in validation])
-        anchors = _best_keypoints([score.average_precision for score in validation])
-        return replace(self._with_objects(detector, anchors), metadata=metadata)
-
-    def _with_objects(self, detector: KeypointDetector, anchors: tuple[int, ...]) -> KeypointDetector:
-        """Add the top-down step, whose weights are learned on photos that the classifiers do not know."""
-        columns = list(self.keypoints.values())
-        shape = estimate_shape([self.photos[i] for i in self.training.tolist()], columns)
-        if shape is None:
-            return detector
-        stages = self._alignment(shape, columns, detector.object_px)
-        looked_at = self.held_out if len(self.held_out) else self.training[:_MOST_PHOTOS_FOR_OBJECTS]
-        with self.phases.measure("objects"):
-            return with_object_model(
-                detector,
-                shape,
-                [self.photos[i] for i in looked_at],
-                columns,
-                stages,
-                anchors,
-                lambda done, total: self.report("objects", done, total),
-            )
-
-    def _alignment(
-        self, shape: RigidShape, columns: Sequence[int], object_px: float
-    ) -> tuple[AlignmentStage, ...]:
-        """Stages that move the keypoints of an object together, fitted on those of the training photos."""
-        config = self.config.align
-        if config.k == 0:
-            return ()
-        largest = largest_size(config, object_px)
-
-        def cut(i: int, levels: list[Level]) -> list[Portrait]:
-            return portraits_of_photo(self.photos[i], levels, columns, largest)
-
-        def report(stage: int, progress: Progress) -> None:
-            self.report(f"alignment, stage {stage + 1}", progress.iteration, progress.n_iter)
-
-        with self.phases.measure("alignment"):
-            by_photo = [found for _, found in self._over_photos(self.training, "portraits", cut)]
-            return fit_alignment(
-                training_pool(config.n_haar, self.config.seed),
-                [portrait for found in by_photo for portrait in found],
-                mirror_order(list(self.keypoints))
-                if self.angles == UPRIGHT
-                else None,  # some views are mirrored
-                shape,
-                object_px,
-                config,
-                self.config.seed,
-                report,
-            )
-
-    def _refiners(self) -> tuple[WindowModel, ...]:
-        """Regressions of the exact place, one per keypoint, on windows of the training photos."""
-        config = self.config
-        if config.refine.k == 0:
-            return ()
-
-        def cut(i: int, levels: list[Level]) -> list[OffsetExamples]:
-            return [
-                offset_examples_of_photo(
-                    levels,
-                    targets,
-                    config.targets,
-                    config.refine,
-                    np.random.default_rng([config.seed, 5, i, k]),
-                )
-                for k, targets in enumerate(self.targets[i])
-            ]
-
-        with self.phases.measure("refinement"):
-            by_photo = [cut_out for _, cut_out in self._over_photos(self.training, "refinement", cut)]
-            return tuple(map(self._fit_offsets, self.keypoints, zip(*by_photo, strict=True)))
-
-    def _fit_offsets(self, name: str, parts: Sequence[OffsetExamples]) -> WindowModel:
-        examples = join_offset_examples(parts)
-
-        def report(progress: Progress) -> None:
-            self.report(f"refining {name}", progress.iteration, progress.n_iter)
-
-        return fit_offsets(self.pool, examples, self.config.refine, self.config.seed, report)
+        precision = [score.average_precision for score in validation]
+        return replace(with_objects(detector, self.photos, precision, self.phases), metadata=metadata)
 
     def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
         low, high = self.config.targets.size_range_px
         octaves = float(np.log2(high / low))
         object_px = float(np.sqrt(low * high))
         return KeypointDetector(
-            tuple(classifiers), object_px, octaves, self.config.pyramid, angles=self.angles
+            tuple(classifiers), object_px, octaves, self.config.pyramid, angles=self.photos.angles
         )
-
-    def _over_photos(
-        self, indices: np.ndarray, phase: str, function: Callable[[int, list[Level]], T], before: int = 0
-    ) -> Iterator[tuple[int, T]]:
-        """Yield each photo that can be used with what a function makes of its levels, in their order.
-
-        The function is called in several threads. The other photos are remembered as problems. `before`
-        photos of the phase are done already.
-        """
-
-        def call(i: int) -> T | DataError:
-            try:
-                levels = self.config.pyramid.levels(self.photos[i].read())
-            except DataError as error:
-                return error
-            return function(i, levels)
-
-        self.report(phase, before, self._phase_photos(phase))
-        for done, (i, result) in enumerate(
-            zip(indices.tolist(), in_threads(call, indices.tolist()), strict=True)
-        ):
-            self.report(phase, before + done + 1, self._phase_photos(phase))
-            if isinstance(result, DataError):
-                self.problems[i] = f"{self.photos[i].name}: {result}"
-            else:
-                yield i, result
-
-    def _phase_photos(self, phase: str) -> int:
-        """How many photos a phase looks at."""
-        counts = {
-            "positives": len(self.photos),
-            "validation": len(self.held_out),
-            "scan": math.ceil(self.config.scanned * len(self.training)),
-        }
-        return counts.get(phase, len(self.training))
 
     def _first_examples(self) -> Round:
         """Positives and random negatives of all photos."""
         n = len(self.keypoints)
         found: dict[str, list[list[Examples]]] = {kind: [[] for _ in range(n)] for kind in KINDS}
-        every = np.arange(len(self.photos))
+        every = np.arange(len(self.photos.photos))
         with self.phases.measure("positives"):
-            for _, sets in self._over_photos(every, "positives", self._first_of_photo):
+            for _, sets in self.photos.each(every, "positives", self._first_of_photo):
                 for kind, examples in sets.items():
                     for k, part in enumerate(examples):
                         found[kind][k].append(part)
@@ -360,15 +204,17 @@ class _Trainer:
     def _first_of_photo(self, i: int, levels: list[Level]) -> dict[str, list[Examples]]:
         """Examples of each kind that a photo gives, one set a keypoint."""
         config = self.config
-        positives = [positives_of_photo(i, levels, targets, config.targets) for targets in self.targets[i]]
-        if i in self.held_out:
+        positives = [
+            positives_of_photo(i, levels, targets, config.targets) for targets in self.photos.targets[i]
+        ]
+        if i in self.photos.held_out:
             return {"held_out": positives}
-        n_random = -(-config.n_random // max(len(self.training), 1))
+        n_random = -(-config.n_random // max(len(self.photos.training), 1))
         negatives = [
             random_negatives_of_photo(
                 i, levels, targets, config.targets, n_random, np.random.default_rng([config.seed, 2, i, k])
             )
-            for k, targets in enumerate(self.targets[i])
+            for k, targets in enumerate(self.photos.targets[i])
         ]
         return {"positives": positives, "negatives": negatives}
 
@@ -380,7 +226,7 @@ class _Trainer:
     def _no_positives(self, k: int, name: str) -> str:
         """Say why a keypoint has no positive, and what would change it."""
         low, high = self.config.targets.size_range_px
-        targets = [self.targets[i][k] for i in self.training]
+        targets = [self.photos.targets[i][k] for i in self.photos.training]
         n_visible = sum(int(t.visible.sum()) for t in targets)
         if n_visible == 0:
             return f"{name}: no visible annotation with a known object size among {len(targets)} photos"
@@ -410,7 +256,7 @@ class _Trainer:
                 levels,
                 self.config.targets,
                 classifiers,
-                self.targets[i],
+                self.photos.targets[i],
                 collectors,
                 self.config.spacing_px,
             )
@@ -419,7 +265,9 @@ class _Trainer:
         order = self._photos_to_scan(len(rounds))
         with self.phases.measure("scan"):
             for first, end in _growing_batches(len(order)):
-                mined = [found for _, found in self._over_photos(order[first:end], "scan", mine, first)]
+                mined = [
+                    found for _, found in self.photos.each(order[first:end], "scan", mine, first, len(order))
+                ]
                 self.phases.work["scan"] += len(classifiers) * sum(n for n, _ in mined)
                 for k, collector in enumerate(collectors):
                     parts = [found[k] for _, found in mined]
@@ -435,8 +283,8 @@ class _Trainer:
 
     def _photos_to_scan(self, number: int) -> np.ndarray:
         """The training photos of round 1, 2, ... in the order in which they are scanned."""
-        order = np.random.default_rng([self.config.seed, 4]).permutation(self.training)
-        n = self._phase_photos("scan")
+        order = np.random.default_rng([self.config.seed, 4]).permutation(self.photos.training)
+        n = math.ceil(self.config.scanned * len(order))
         return np.roll(order, -(number - 1) * n)[:n]
 
     def _fit(self, k: int, rounds: Sequence[Round]) -> tuple[KeypointClassifier, Trace]:
@@ -467,20 +315,10 @@ class _Trainer:
             return detector.detect_levels(levels, threshold=VALIDATION_FLOOR, parallel=False)
 
         with self.phases.measure("validation"):
-            for i, found in self._over_photos(self.held_out, "validation", detect):
+            for i, found in self.photos.each(self.photos.held_out, "validation", detect):
                 for k, name in enumerate(self.keypoints):
-                    judged[k].append(observed(found, name, self.targets[i][k]))
+                    judged[k].append(observed(found, name, self.photos.targets[i][k]))
         return [precision_recall(photos, Criteria()) for photos in judged]
-
-    def _fingerprint(self) -> str:
-        """A hash of the annotation."""
-        digest = hashlib.sha256()
-        for photo, targets in zip(self.photos, self.targets, strict=True):
-            digest.update(photo.name.encode())
-            for target in targets:
-                for array in (target.points, target.visible, target.sizes, target.ignore):
-                    digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
 
 
 def _best_round(rounds: Sequence[Round], k: int) -> int:
@@ -492,14 +330,6 @@ def _best_round(rounds: Sequence[Round], k: int) -> int:
 def _mean_precision(validation: Sequence[SelectionScore]) -> float:
     """Average precision on the held-out photos, averaged over the keypoints."""
     return float(np.mean([score.average_precision for score in validation]))
-
-
-def _best_keypoints(precision: Sequence[float]) -> tuple[int, ...]:
-    """The keypoints with the highest average precision, ascending; all if there are no photos to judge by."""
-    if not any(precision):
-        return tuple(range(len(precision)))
-    best = np.argsort(-np.array(precision), kind="stable")[:N_ANCHORS]
-    return tuple(sorted(best.tolist()))
 
 
 def _growing_batches(n: int) -> Iterator[tuple[int, int]]:

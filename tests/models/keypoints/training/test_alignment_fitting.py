@@ -13,12 +13,12 @@ from annealed.models.keypoints.training.alignment_fitting import (
     AlignConfig,
     Portrait,
     fit_alignment,
-    mirror_order,
     mirrored,
     portraits_of_photo,
     rough_poses,
 )
 from annealed.models.keypoints.training.config import training_pool
+from annealed.models.keypoints.training.sides import mirror_order
 
 SHAPE = np.array([[-0.5, -0.5, 0.1], [0.5, -0.5, 0.1], [0.0, 0.5, -0.2]])
 NAMES = ["left_eye", "right_eye", "chin"]
@@ -104,12 +104,6 @@ def test_portraits_keep_the_points_on_their_pixels():
     eyes = np.linalg.norm(small.points[1] - small.points[0])
     assert 0.5 * 16 < eyes <= 16.1
     assert small.image.shape[0] < portrait.image.shape[0]
-
-
-def test_mirror_order_swaps_left_and_right():
-    assert mirror_order(["left_eye", "chin", "right_eye"]) == [2, 1, 0]
-    assert mirror_order(["wing_tip", "head"]) == [0, 1]
-    assert mirror_order(["left_eye", "chin"]) is None
 
 
 def test_mirrored_points_lie_on_the_mirrored_pixels():

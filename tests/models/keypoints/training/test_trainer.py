@@ -19,7 +19,7 @@ from annealed.models.keypoints.training.classifier_fitting import FitConfig
 from annealed.models.keypoints.training.config import TrainingConfig, training_pool
 from annealed.models.keypoints.training.refinement_fitting import RefineConfig
 from annealed.models.keypoints.training.targets import TargetConfig
-from annealed.models.keypoints.training.trainer import _best_keypoints, train_detector
+from annealed.models.keypoints.training.trainer import train_detector
 
 RULE = TrainingConfig(
     rounds=2,
@@ -275,9 +275,3 @@ def test_training_pool_draws_haar_and_keeps_hog():
 def test_training_rule_refuses(option, message):
     with pytest.raises(ParameterError, match=message):
         TrainingConfig(**option)
-
-
-def test_the_best_keypoints_are_scanned():
-    assert _best_keypoints([0.7, 0.1, 0.5, 0.6, 0.2, 0.6]) == (0, 2, 3, 5)
-    assert _best_keypoints([0.3, 0.2, 0.1]) == (0, 1, 2)
-    assert _best_keypoints([0.0] * 7) == tuple(range(7))  # no held-out photos
