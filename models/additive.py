@@ -293,15 +293,6 @@ class PiecewiseModel(AdditiveModel):
             raise DataError(f"model file: {error}") from None
 
 
-Model = LinearModel | PiecewiseModel
-
-
-def model_from_arrays(file: ModelFile, prefix: str = "", *, n_features: int) -> Model:
-    """Read the model of either kind that a file holds; see `PiecewiseModel.from_arrays`."""
-    kind = PiecewiseModel if prefix + "values" in file.arrays else LinearModel
-    return kind.from_arrays(file, prefix, n_features=n_features)
-
-
 def _read_features(file: ModelFile, prefix: str, n_features: int) -> np.ndarray:
     features = file.array(prefix + "features", dtype=np.int64, shape=(None,))
     ascending = bool(np.all(features[1:] > features[:-1]))  # differences of the farthest numbers wrap

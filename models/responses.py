@@ -17,7 +17,7 @@ from scipy import sparse
 from ..features.codes import CODE_MAX, encode
 from ..features.errors import ParameterError
 from ..features.threads import share
-from .additive import AdditiveModel, LinearModel, Model, PiecewiseModel
+from .additive import AdditiveModel, LinearModel, PiecewiseModel
 from .annealing import AnnealingResult
 from .columns import (
     LEAST_OF_SPARSE,
@@ -28,6 +28,7 @@ from .columns import (
 )
 from .designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
 from .designs.design import REASSOCIATE, TASK_VISITS
+from .model_kinds import Model
 from .penalties import Penalty, SecondDifference
 
 TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache

@@ -7,7 +7,6 @@ from functools import reduce
 import numpy as np
 
 from ..features.errors import ParameterError
-from .additive import Model
 from .annealing import AnnealingResult
 from .columns import SAMPLED_ROWS, trim
 from .designs.encodings import CodeEncoding, Encoding, SparseEncoding, StandardEncoding
@@ -15,6 +14,7 @@ from .designs.parts import RowParts, TreeSum, consecutive_parts, divide_rows, nu
 from .designs.sharded import ShardedDesign, Shards
 from .designs.shards import LocalShards, PartPlan
 from .memory import divide_memory
+from .model_kinds import Model
 from .responses import Linear, Piecewise, Prepared, Response
 from .row_protocol import RowSource, respond_to_rows
 

@@ -17,8 +17,9 @@ from numba import njit
 from scipy import sparse
 
 from ...features.codes import encode
-from ..additive import LinearModel, Model, PiecewiseModel
+from ..additive import LinearModel, PiecewiseModel
 from ..columns import check_variation, is_constant
+from ..model_kinds import Model
 from .binned import BinnedDesign, knot_means
 from .dense import DenseDesign
 from .design import REASSOCIATE, ResidentDesign

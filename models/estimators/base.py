@@ -16,12 +16,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, InvalidParamet
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ...features.errors import DataError, ParameterError
-from ..additive import LinearModel, Model, PiecewiseModel
+from ..additive import LinearModel, PiecewiseModel
 from ..annealing import AnnealingResult, anneal_path
 from ..cluster.context import current_client
 from ..cluster.workers import ClusterShards
 from ..columns import varying_columns
 from ..losses import Loss
+from ..model_kinds import Model
 from ..penalties import Penalty
 from ..responses import Linear, Piecewise, Prepared, Response
 from ..row_preparation import RowSettings, prepare_rows

@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...features.errors import DataError
-from ..additive import Model, PiecewiseModel, model_from_arrays
+from ..additive import PiecewiseModel
 from ..annealing import AnnealingResult, Trace
 from ..model_files import ModelFile, write_model_file
+from ..model_kinds import Model, model_from_arrays
 from .calibration import LOG_ODDS
 from .classifier import FSAClassifier
 from .ranker import FSARanker

@@ -6,9 +6,10 @@ import pytest
 from scipy import sparse
 
 from annealed.features.errors import DataError
-from annealed.models.additive import CHUNK_VALUES, LinearModel, PiecewiseModel, model_from_arrays
+from annealed.models.additive import CHUNK_VALUES, LinearModel, PiecewiseModel
 from annealed.models.knots import response_tables
 from annealed.models.model_files import ModelFile
+from annealed.models.model_kinds import model_from_arrays
 
 
 @pytest.fixture
