@@ -4,12 +4,14 @@ import threading
 import time
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import cv2
 import numpy as np
 
 from ..features.errors import DataError
 
+SILENT = 0  # the least of OpenCV's levels of logging
 LONGEST_SILENCE_S = 10.0
 """A camera that gives no frame for so long is taken for gone."""
 
@@ -119,12 +121,13 @@ class Camera:
 
 def _opened(source: str) -> cv2.VideoCapture:
     """Open a camera without OpenCV's own words on stderr if it fails."""
-    level = cv2.utils.logging.getLogLevel()
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    log: Any = getattr(cv2.utils, "logging", cv2)  # of OpenCV 5; of OpenCV 4
+    level = log.getLogLevel()
+    log.setLogLevel(SILENT)
     try:
         capture = cv2.VideoCapture(int(source)) if source.isdigit() else cv2.VideoCapture(source)
     finally:
-        cv2.utils.logging.setLogLevel(level)
+        log.setLogLevel(level)
     if not capture.isOpened():
         capture.release()
         what = f"camera {source}: there is none" if source.isdigit() else f"{source}: no stream"

@@ -17,16 +17,23 @@ MEMORY = "ANNEALED_INPUT_MEMORY"
 WORK = "ANNEALED_INPUT_WORK"
 DEFAULT_MEMORY = 512 * 2**20
 TIMES_FILE_SIZE = 20
+ROW_BYTES = 24  # of a row of any table: its target, its weight and its place
+COLUMN_BYTES = 100
+TIMES_READ = 10
 DEFAULT_WORK = 200_000_000
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
+class TooMuchError(DataError):
+    """A file asks for more than its budget."""
+
+
 def memory_budget(path: str | os.PathLike) -> int:
-    """Return how many bytes the contents of a file may take in memory."""
+    """Return how many bytes the contents of a file or folder may take in memory."""
     stated = _stated(MEMORY)
     if stated is not None:
         return stated
-    return max(DEFAULT_MEMORY, TIMES_FILE_SIZE * os.stat(path).st_size)
+    return max(DEFAULT_MEMORY, TIMES_FILE_SIZE * _size_on_disk(path))
 
 
 def work_budget() -> int:
@@ -49,15 +56,41 @@ def check_memory(path: str | os.PathLike, n_bytes: int, what: str) -> None:
 
     Raises
     ------
-    DataError
-        If it is too much; the message names the environment variable that raises the budget.
+    TooMuchError
+        If it is; the message names the environment variable that raises the budget.
     """
+    if n_bytes <= DEFAULT_MEMORY and _stated(MEMORY) is None:
+        return  # without a look at what may be a large folder
     budget = memory_budget(path)
     if n_bytes > budget:
-        raise DataError(
+        raise TooMuchError(
             f"{Path(path)}: {what} would take {_readable(n_bytes)}, more than the {_readable(budget)} that "
             f"this file may take; {MEMORY}=16G, for example, accepts more"
         )
+
+
+def check_table(path: str | os.PathLike, n_rows: int, n_features: int, itemsize: int) -> None:
+    """Refuse a table on disk that claims far more rows or columns than its file can hold.
+
+    A table that is read in blocks may be larger than the budget of its file. But a few bytes can claim one
+    of any size, in formats where what is not stored has a value all the same.
+
+    Parameters
+    ----------
+    path : path-like
+    n_rows, n_features, itemsize : int
+        What is claimed; `itemsize` in bytes.
+    """
+    size = f"a table of {n_rows} x {n_features}"
+    check_memory(path, ROW_BYTES * n_rows + COLUMN_BYTES * n_features, f"what is kept of {size}")
+    check_memory(path, n_rows * n_features * itemsize // TIMES_READ, f"a tenth of {size}")
+
+
+def _size_on_disk(path: str | os.PathLike) -> int:
+    """Bytes of a file, or of all files of a folder."""
+    if not os.path.isdir(path):
+        return os.stat(path).st_size
+    return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
 
 
 def _stated(variable: str) -> int | None:

@@ -33,6 +33,29 @@ def is_constant(deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return deviation <= ROUNDING * np.abs(mean)
 
 
+def constant_among(X, doubtful: np.ndarray) -> np.ndarray:
+    """Return the numbers of those columns, among some, whose values are all the same, rounding or not.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    doubtful : ndarray of shape (n_features,), bool
+    """
+    columns = np.flatnonzero(doubtful)
+    if not len(columns):
+        return columns
+    low, high = column_extremes(X[:, columns])
+    return columns[low == high]
+
+
+def column_extremes(X) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the greatest value of each column of an array or sparse array."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return low, high
+
+
 def check_target(y: np.ndarray) -> None:
     """Refuse a target whose values are too large, or too small, for their squares to be numbers."""
     largest = float(np.abs(y).max(initial=0.0))
@@ -86,9 +109,7 @@ def varying_columns(X) -> np.ndarray:
     DataError
         There is none.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sparse.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
+    low, high = column_extremes(X)
     return check_variation(high > low)
 
 

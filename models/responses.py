@@ -22,7 +22,9 @@ from .annealing import AnnealingResult
 from .columns import (
     LEAST_OF_SPARSE,
     ROUNDING,
+    constant_among,
     full_ranges,
+    is_constant,
     trimmed_ranges,
     usable_scale,
 )
@@ -169,6 +171,7 @@ def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prep
         lambda first, last: _standardize(rows, portion, order, first, last, columns, mean, deviation),
         least=TASK_VISITS // (TILE_COLUMNS * len(rows)),
     )
+    deviation[constant_among(X, is_constant(deviation, mean))] = 0.0
     scale = usable_scale(deviation, mean)
 
     def to_model(result: AnnealingResult) -> LinearModel:
@@ -185,6 +188,7 @@ def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
     portion = weight / weight.sum()
     mean = portion @ X
     deviation = _sparse_deviation(X, portion, mean)
+    deviation[constant_among(X, is_constant(deviation, mean))] = 0.0
     scale = usable_scale(deviation, mean, least=LEAST_OF_SPARSE)
     scaled = X[order]
     scaled.data = (scaled.data * (1 / scale)[scaled.indices]).astype(X.dtype)

@@ -14,10 +14,11 @@ import numpy as np
 from ...features.errors import DataError
 from ..limits import WORK, check_memory, work_budget
 from ..mat_files import load_mat
-from ..schemas import MAX_POSITION_PX
+from ..numbers import BadRowError
 from .keypoint_schemes import AFLW_21
-from .photo_rows import BadRowError, PhotoRows, make_photo_set, read_files
+from .photo_rows import PhotoRows, make_photo_set, read_files
 from .photo_set import PhotoSet
+from .pixel_schemas import MAX_POSITION_PX
 
 _FACES = """
     SELECT Objects.face_id, FaceImages.filepath, FaceImages.width, FaceImages.height,

@@ -13,21 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError
-from ..schemas import (
-    Identity,
-    Name,
-    Position,
-    Schema,
-    SchemaError,
-    Side,
-    SomeSchema,
-    validated,
-)
+from ...features.schemas import Identity, Name, Schema
+from ..numbers import BadRowError
 from .images import read_image_size
 from .json_files import read_json
 from .keypoint_schemes import names_for
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import PhotoSet
+from .pixel_schemas import Position, Side, each_valid
 
 
 def read_coco(path: str | os.PathLike) -> PhotoSet:
@@ -47,24 +40,23 @@ def read_coco(path: str | os.PathLike) -> PhotoSet:
     photos: dict[str, PhotoRows] = {}
     problems: list[str] = []
     files: dict[Identity, str] = {}
-    for image in _each(_Image, path, "image", document["images"], problems):
+    for _, image in each_valid(_Image, document["images"], f"{path.name} image", problems):
         files[image.id] = image.file_name
         rows = photos.setdefault(image.file_name, PhotoRows())
         if image.width is not None and image.height is not None:
             rows.size_stated = image.height, image.width
-    categories = _each(_Category, path, "category", document.get("categories", []), problems)
-    schemes = {category.id: category.keypoints for category in categories}
+    categories = each_valid(_Category, document.get("categories", []), f"{path.name} category", problems)
+    schemes = {category.id: category.keypoints for _, category in categories}
     names: dict[str, None] = {}
-    for number, annotation in enumerate(
-        _each(_Annotation, path, "annotation", document["annotations"], problems), start=1
-    ):
+    where = f"{path.name} annotation"
+    for place, annotation in each_valid(_Annotation, document["annotations"], where, problems):
         try:
             if annotation.image_id not in files:
                 raise BadRowError(f"image_id {annotation.image_id!r} is none of the images")
             scheme = schemes.get(annotation.category_id) or []
             _add(photos[files[annotation.image_id]], annotation, scheme, names)
         except BadRowError as error:
-            problems.append(f"{path.name} annotation {annotation.id or number}: {error}")
+            problems.append(f"{f'{where} {annotation.id}' if annotation.id else place}: {error}")
     return make_photo_set(path, path.parent, photos, list(names), problems)
 
 
@@ -98,19 +90,6 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(document.get("categories", []), list):
         raise DataError(f"{path}: not a COCO file; 'categories' must be a list")
     return document
-
-
-def _each(
-    schema: type[SomeSchema], path: Path, what: str, values: list[Any], problems: list[str]
-) -> list[SomeSchema]:
-    """The values that fit a schema; the others become problems."""
-    found = []
-    for number, value in enumerate(values, start=1):
-        try:
-            found.append(validated(schema, value))
-        except SchemaError as error:
-            problems.append(f"{path.name} {what} {number}: {error}")
-    return found
 
 
 def _add(rows: PhotoRows, annotation: _Annotation, scheme: list[str], names: dict[str, None]) -> None:

@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ...features.errors import DataError
+from ...features.schemas import Name, Schema, SchemaError, validated
+from ..numbers import BadRowError, finite_numbers
 from .deeplabcut_h5 import read_label_table
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import PhotoSet
 from .yaml_files import read_yaml
 
@@ -25,6 +27,10 @@ LABELS_PREFIX = "CollectedData_"
 LABELED_DATA = "labeled-data"
 CONFIG_FILE = "config.yaml"
 _SOLE = "0"  # the animal of a file without individuals
+
+
+class _Config(Schema):
+    scorer: Name = ""
 
 
 @dataclass(frozen=True)
@@ -143,10 +149,7 @@ def _add(photo: PhotoRows, individual: str, name: str, cells: Sequence[str]) -> 
     """Add a point; empty cells and "nan" mean that it is not annotated."""
     if any(cell.strip().lower() in ("", "nan") for cell in cells):
         return
-    try:
-        x, y = (float(cell) for cell in cells)
-    except ValueError:
-        raise BadRowError(f"{name} is at {','.join(cells)!r}, expected two numbers") from None
+    x, y = finite_numbers(cells, name).tolist()
     photo.add(individual, name, (x, y))
 
 
@@ -204,9 +207,11 @@ def _scorer(project: Path, folders: Sequence[Path], problems: list[str]) -> str:
     stated = ""
     if (project / CONFIG_FILE).is_file():
         try:
-            stated = str(read_yaml(project / CONFIG_FILE).get("scorer", ""))
+            stated = validated(_Config, read_yaml(project / CONFIG_FILE)).scorer
         except DataError as error:
             problems.append(str(error))
+        except SchemaError as error:
+            problems.append(f"{project / CONFIG_FILE}: {error}")
     chosen = stated if stated in counts else min(counts, key=lambda name: (-counts[name], name))
     others = sorted(set(counts) - {chosen})
     if others:

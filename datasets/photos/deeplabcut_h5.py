@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from ...features.errors import DataError
+from ..limits import check_memory
 
-MAX_VALUES = 100_000_000
+CELL_BYTES = 64
+"""About what a cell takes in memory, against the budget of `limits`."""
+MAX_LEVELS = 10
 _NAMES = ("scorer", "individuals", "bodyparts", "coords")
 
 
@@ -47,22 +50,45 @@ def read_label_table(path: Path) -> tuple[dict[str, list[str]], list[list[str]],
         raise DataError(f"{path}: no such file")
     try:
         with h5py.File(path, "r") as file:
-            for group in file.values():
-                if isinstance(group, h5py.Group):
-                    if "table" in group:
-                        return _read_records(group)
-                    if "axis0_level0" in group and "block0_values" in group:
-                        return _read_arrays(group)
-    except (OSError, KeyError, IndexError, ValueError, TypeError, RuntimeError, _RefusedError) as error:
-        raise DataError(f"{path}: not a table of DeepLabCut in H5 ({error})") from None
+            for group in map(_Group, (node for node in file.values() if isinstance(node, h5py.Group))):
+                if "table" in group:
+                    return _read_records(group)
+                if "axis0_level0" in group and "block0_values" in group:
+                    return _read_arrays(group)
+    except DataError:
+        raise
+    # What is raised on a damaged file depends on where the damage is.
+    except Exception as error:
+        reason = error or type(error).__name__
+        raise DataError(f"{path}: not a table of DeepLabCut in H5 ({reason})") from None
     raise DataError(f"{path}: no table of labels in this H5 file")
+
+
+class _Group:
+    """Arrays of an H5 group, each checked for where it lies and how much it takes before it is read."""
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+        self.attrs = group.attrs
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._group
+
+    def __getitem__(self, name: str) -> Any:
+        dataset = self._group[name]
+        if dataset.file.filename != self._group.file.filename or dataset.external or dataset.is_virtual:
+            raise ValueError(f"{name} lies in another file, which is not followed")
+        n_bytes = max(CELL_BYTES, dataset.dtype.itemsize) * dataset.size
+        check_memory(self._group.file.filename, n_bytes, f"{name}, {' x '.join(map(str, dataset.shape))},")
+        return dataset
 
 
 class _RefusedError(Exception):
     """A pickle holds more than plain values."""
 
 
-class _PlainUnpickler(pickle.Unpickler):
+# Python's own reader: that in C makes room for as many values as a pickle says that it will name.
+class _PlainUnpickler(pickle._Unpickler):  # type: ignore[name-defined]
     """Reads lists, tuples, strings and numbers; everything else is looked up by name, and refused."""
 
     def find_class(self, module: str, name: str) -> Any:
@@ -70,10 +96,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def _plain(data: Any) -> Any:
-    try:
-        return _PlainUnpickler(io.BytesIO(bytes(data))).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, MemoryError, OverflowError) as error:
-        raise ValueError(f"broken header: {error}") from None
+    return _PlainUnpickler(io.BytesIO(bytes(data))).load()
 
 
 def _read_arrays(group: Any) -> tuple[dict[str, list[str]], list[list[str]], np.ndarray]:
@@ -93,7 +116,7 @@ def _read_arrays(group: Any) -> tuple[dict[str, list[str]], list[list[str]], np.
 def _levels(group: Any, axis: str) -> tuple[list[list[str]], list[str]]:
     """The cells of each entry of a header or index of several levels, and the levels' names."""
     columns, names, level = [], [], 0
-    while f"{axis}_level{level}" in group:
+    while level < MAX_LEVELS and f"{axis}_level{level}" in group:
         texts = _texts(group[f"{axis}_level{level}"])
         codes = np.asarray(group[f"{axis}_label{level}"], dtype=np.int64)
         if len(codes) and not (codes.min() >= -1 and codes.max() < len(texts)):
@@ -106,7 +129,7 @@ def _levels(group: Any, axis: str) -> tuple[list[list[str]], list[str]]:
 
 
 def _texts(dataset: Any) -> list[str]:
-    if dataset.dtype.kind not in "SOiuf" or dataset.size > MAX_VALUES:
+    if dataset.dtype.kind not in "SOiuf":
         raise ValueError("a header that is not text")
     values = np.asarray(dataset).ravel().tolist()
     if not all(isinstance(value, bytes | str | int | float) for value in values):
@@ -115,7 +138,7 @@ def _texts(dataset: Any) -> list[str]:
 
 
 def _values(dataset: Any) -> np.ndarray:
-    if dataset.dtype.kind not in "fiu" or dataset.ndim != 2 or dataset.size > MAX_VALUES:
+    if dataset.dtype.kind not in "fiu" or dataset.ndim != 2:
         raise ValueError("values that are not numbers")
     return np.asarray(dataset, dtype=np.float64)
 
@@ -123,10 +146,10 @@ def _values(dataset: Any) -> np.ndarray:
 def _read_records(group: Any) -> tuple[dict[str, list[str]], list[list[str]], np.ndarray]:
     """The form "table"."""
     table = group["table"]
-    if table.size > MAX_VALUES or table.dtype.names is None:
+    if table.dtype.names is None:
         raise ValueError("no records")
     axes = _plain(group.attrs["non_index_axes"])
-    columns = [[str(cell) for cell in cells] for cells in axes[0][1]]
+    columns = [list(map(_header_cell, cells)) for cells in axes[0][1]]
     records = table[()]
     blocks = [name for name in table.dtype.names if name.startswith("values_block_")]
     if len(blocks) != 1:
@@ -136,6 +159,12 @@ def _read_records(group: Any) -> tuple[dict[str, list[str]], list[list[str]], np
         raise ValueError(f"{values.shape[1]} values under a header of {len(columns)} columns")
     index = [[text.decode("utf-8", "replace")] for text in records["index"].tolist()]
     return _named({}, columns), index, values
+
+
+def _header_cell(cell: Any) -> str:
+    if not isinstance(cell, str | int | float):
+        raise ValueError("a header that is not text")
+    return str(cell)
 
 
 def _named(header: dict[str, list[str]], columns: list[list[str]]) -> dict[str, list[str]]:

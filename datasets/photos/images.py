@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps
+from PIL.TiffImagePlugin import IMAGEWIDTH, TiffImageFile
 
 from ...features.errors import DataError
 from ..limits import check_memory
@@ -77,8 +78,10 @@ def read_image_size(path: str | os.PathLike) -> tuple[int, int]:
 def _upright_size(picture: Image.Image) -> tuple[int, int]:
     """Width and height once EXIF orientation is applied."""
     width, height = picture.size
-    # Pillow's TIFF reader has turned the size already, and turns the pixels when it reads them.
-    sideways = picture.format != "TIFF" and picture.getexif().get(_EXIF_ORIENTATION) in _SIDEWAYS
+    sideways = picture.getexif().get(_EXIF_ORIENTATION) in _SIDEWAYS
+    if isinstance(picture, TiffImageFile):
+        # From Pillow 11 on the TIFF reader has turned the size already, but not what the file says.
+        sideways = sideways and picture.tag_v2.get(IMAGEWIDTH) == width
     return (height, width) if sideways else (width, height)
 
 
@@ -102,6 +105,14 @@ def _open(path: str | os.PathLike) -> Image.Image:
         picture.close()
         raise
     return picture
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder; the name comes from a file, and may be one that none can have."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def shortened(path: str | os.PathLike, most: int = 200) -> str:

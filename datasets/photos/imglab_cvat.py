@@ -6,7 +6,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from ...features.errors import DataError
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from ..numbers import SHOWN, BadRowError, finite_number
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import PhotoSet
 
 
@@ -76,7 +77,7 @@ def _add_cvat_shape(rows: PhotoRows, shape: ElementTree.Element, names: dict[str
     elif shape.tag == "points":
         _add_cvat_point(rows, shape.get("group_id", "0"), shape, names)
     elif shape.tag == "skeleton":
-        owner = f"skeleton {sum(name.startswith('skeleton') for name in rows.points)}"
+        owner = f"skeleton {len(rows.points)}"
         rows.points[owner] = {}
         for point in shape.iterfind("points"):
             _add_cvat_point(rows, owner, point, names)
@@ -94,19 +95,14 @@ def _add_cvat_point(rows: PhotoRows, owner: str, point: ElementTree.Element, nam
 def _pairs(text: str) -> Iterator[tuple[float, float]]:
     """Yield x, y of "x,y;x,y;..."."""
     for pair in text.split(";"):
-        try:
-            x, y = (float(value) for value in pair.split(","))
-        except ValueError:
-            raise BadRowError(f"points is {text!r}, expected x,y") from None
-        yield x, y
+        values = pair.split(",")
+        if len(values) != 2:
+            raise BadRowError(f"points is {text[:SHOWN]!r}, expected x,y")
+        yield finite_number(values[0], "x"), finite_number(values[1], "y")
 
 
 def _number(element: ElementTree.Element, name: str) -> float:
-    try:
-        return float(element.get(name, ""))
-    except ValueError:
-        found = element.get(name)
-        raise BadRowError(f"{name} of a {element.tag} is {found!r}, expected a number") from None
+    return finite_number(element.get(name, ""), f"{name} of a {element.tag}")
 
 
 def _read_images(
@@ -126,7 +122,7 @@ def _read_images(
         try:
             if image.get("width") and image.get("height"):
                 rows.size_stated = int(_number(image, "height")), int(_number(image, "width"))
-        except (ValueError, OverflowError) as error:  # also of an int of infinity
+        except BadRowError as error:
             problems.append(f"{path.name} {image.get(name, '')}: {error}")
         for shape in image.iterfind(shapes):
             try:

@@ -1,20 +1,15 @@
-"""JSON files of label tools: read whole, and looked at with care."""
+"""JSON files of label tools: read whole."""
 
 import json
-import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...features.errors import DataError
 from ..limits import check_memory
-from .photo_rows import BadRowError
+from ..numbers import BadRowError
 
 BYTES_PER_CHARACTER = 12
 """About what a character of JSON takes in memory, against the budget of `limits`."""
-
-BAD_ITEM = (BadRowError, TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError)
-"""What an item of another form than expected raises; it is left out and reported."""
 
 
 def read_json(path: Path) -> Any:
@@ -35,20 +30,6 @@ def read_json(path: Path) -> Any:
     # A ValueError is also what a number of thousands of digits gives.
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not JSON ({error})") from None
-
-
-def number(values: Mapping[str, Any], key: str) -> float:
-    """Return a finite number of an item.
-
-    Raises
-    ------
-    BadRowError
-        If it is missing, no number or not finite.
-    """
-    value = values.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BadRowError(f"{key} is {value!r}, expected a number")
-    return float(value)
 
 
 def file_name(text: Any) -> str:

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...features.errors import DataError
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from ..numbers import BadRowError, finite_number
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import PhotoSet
 
 KEYPOINTS_FILE = "keypoints.csv"
@@ -89,14 +90,7 @@ def _rows(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, dict[str
 
 
 def _number(row: dict[str, str], column: str) -> float:
-    text = row.get(column, "")
-    try:
-        value = float(text)
-    except ValueError:
-        raise BadRowError(f"{column} is {text!r}, expected a number") from None
-    if not math.isfinite(value):
-        raise BadRowError(f"{column} is {text!r}, expected a finite number")
-    return value
+    return finite_number(row.get(column, ""), column)
 
 
 def _box(row: dict[str, str]) -> tuple[float, float, float, float]:

@@ -9,20 +9,91 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 import numpy as np
+from pydantic import Field
 
 from ...features.errors import DataError
-from .json_files import BAD_ITEM, file_name, number, read_json
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from ...features.schemas import Identity, Name, Schema
+from ..numbers import BadRowError
+from .images import is_there
+from .json_files import file_name, read_json
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import Photo, PhotoSet
+from .pixel_schemas import Extent, Length, Position, each_valid
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 LOCAL_FILES = "/data/local-files/?d="
 KEYPOINT_PX = 0.5  # percent; how wide Label Studio draws a keypoint
 _UPLOADED = re.compile(r"^[0-9a-f]{8}-(?=.)")
+
+
+class _Annotation(Schema):
+    was_cancelled: bool | None = None
+    result: list[dict[str, Any]] | None = None
+
+
+class _Task(Schema):
+    data: dict[str, Any]
+    annotations: list[_Annotation] | None = None
+
+    @property
+    def result(self) -> list[dict[str, Any]] | None:
+        """The regions of the first annotation that counts; None if nobody labelled the picture."""
+        for annotation in self.annotations or []:
+            if not annotation.was_cancelled:
+                return annotation.result or []
+        return None
+
+
+class _Region(Schema):
+    id: Identity | None = None
+    parentID: Identity | None = None  # noqa: N815 (Label Studio's)
+    original_width: Length
+    original_height: Length
+
+    def pixels(self, x: float, y: float) -> tuple[float, float]:
+        """A place in percent as pixels."""
+        return x * self.original_width / 100, y * self.original_height / 100
+
+
+class _PointValue(Schema):
+    x: Position
+    y: Position
+    keypointlabels: Annotated[list[Name], Field(min_length=1, max_length=1)]
+
+
+class _Point(_Region):
+    value: _PointValue
+
+    @property
+    def keypoint(self) -> str:
+        return self.value.keypointlabels[0]
+
+    @property
+    def place(self) -> tuple[float, float]:
+        return self.pixels(self.value.x, self.value.y)
+
+
+class _BoxValue(Schema):
+    x: Position
+    y: Position
+    width: Extent
+    height: Extent
+    rectanglelabels: list[Name]
+
+
+class _Box(_Region):
+    value: _BoxValue
+
+    @property
+    def corners(self) -> tuple[float, float, float, float]:
+        value = self.value
+        x0, y0 = self.pixels(value.x, value.y)
+        width, height = self.pixels(value.width, value.height)
+        return x0, y0, x0 + width, y0 + height
 
 
 def is_label_studio(document: Any) -> bool:
@@ -52,18 +123,16 @@ def read_label_studio(path: str | os.PathLike) -> PhotoSet:
     photos: dict[str, PhotoRows] = {}
     problems: list[str] = []
     names: dict[str, None] = {}
-    for place, task in enumerate(document, start=1):
-        where = f"{path.name} task {place}"
+    for where, task in each_valid(_Task, document, f"{path.name} task", problems):
         try:
-            name = _photo_name(task["data"], path.parent)
+            name = _photo_name(task.data, path.parent)
             if name in photos:
                 raise BadRowError(f"{name} is there twice; the first counts")
-            result = _result(task)
-            if result is not None:
+            if task.result is not None:
                 photos[name] = PhotoRows()
-                _add(photos[name], result, names, problems, where)
-        except BAD_ITEM as error:
-            problems.append(f"{where}: {error or type(error).__name__}")
+                _add(photos[name], task.result, names, problems, where)
+        except BadRowError as error:
+            problems.append(f"{where}: {error}")
     return make_photo_set(path, path.parent, photos, list(names), problems)
 
 
@@ -76,71 +145,50 @@ def _photo_name(data: dict[str, Any], folder: Path) -> str:
         name = file_name(text)
         if name.lower().endswith(ENDINGS):
             plain = _UPLOADED.sub("", name)
-            there = any((place / name).is_file() for place in (folder, folder / "images"))
+            there = any(is_there(place / name) for place in (folder, folder / "images"))
             return name if there else plain
     raise BadRowError("names no picture")
-
-
-def _result(task: dict[str, Any]) -> list[dict[str, Any]] | None:
-    for annotation in task.get("annotations") or []:
-        if not annotation.get("was_cancelled"):
-            return list(annotation.get("result") or [])
-    return None  # not labelled yet
 
 
 def _add(
     rows: PhotoRows, result: list[dict[str, Any]], names: dict[str, None], problems: list[str], where: str
 ) -> None:
-    boxes: dict[str, tuple[float, float, float, float]] = {}
-    for region in result:
-        if region.get("type") != "rectanglelabels":
-            continue
-        box = _box(region)
-        if region["value"]["rectanglelabels"] == ["ignore"]:
-            rows.ignore.append(box)
+    boxes: dict[Identity | None, _Box] = {}
+    for _, box in each_valid(_Box, _of_type(result, "rectanglelabels"), f"{where}: box", problems):
+        if box.value.rectanglelabels == ["ignore"]:
+            rows.ignore.append(box.corners)
         else:
-            boxes[str(region.get("id"))] = box
+            boxes[box.id] = box
     for owner, box in boxes.items():
-        rows.points[owner] = {}
-        rows.boxes[owner] = box
-    for region in result:
-        if region.get("type") != "keypointlabels":
-            continue
+        rows.points[str(owner)] = {}
+        rows.boxes[str(owner)] = box.corners
+    for place, point in each_valid(_Point, _of_type(result, "keypointlabels"), f"{where}: point", problems):
         try:
-            (keypoint,) = region["value"]["keypointlabels"]
-            width, height = _size(region)
-            x = number(region["value"], "x") * width / 100
-            y = number(region["value"], "y") * height / 100
-            names[str(keypoint)] = None
-            rows.add(_owner(region, (x, y), boxes), str(keypoint), (x, y))
-        except BAD_ITEM as error:
-            problems.append(f"{where}: {error}")
+            names[point.keypoint] = None
+            rows.add(_owner(point, boxes), point.keypoint, point.place)
+        except BadRowError as error:
+            problems.append(f"{place}: {error}")
 
 
-def _owner(region: dict[str, Any], point: tuple[float, float], boxes: dict[str, tuple]) -> str:
-    if region.get("parentID") in boxes:
-        return str(region["parentID"])
+def _of_type(result: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [region for region in result if region.get("type") == kind]
+
+
+def _owner(point: _Point, boxes: dict[Identity | None, _Box]) -> str:
+    """The box that a point belongs to."""
+    if point.parentID is not None and point.parentID in boxes:
+        return str(point.parentID)
     if len(boxes) < 2:
-        return next(iter(boxes), "0")
-    x, y = point
-    around = [owner for owner, (x0, y0, x1, y1) in boxes.items() if x0 <= x <= x1 and y0 <= y <= y1]
+        return str(next(iter(boxes), "0"))
+    x, y = point.place
+    around = {}
+    for owner, box in boxes.items():
+        x0, y0, x1, y1 = box.corners
+        if x0 <= x <= x1 and y0 <= y <= y1:
+            around[owner] = (x1 - x0) * (y1 - y0)
     if not around:
-        raise BadRowError(f"{region['value']['keypointlabels'][0]} lies in none of {len(boxes)} boxes")
-    return min(around, key=lambda o: (boxes[o][2] - boxes[o][0]) * (boxes[o][3] - boxes[o][1]))
-
-
-def _size(region: dict[str, Any]) -> tuple[float, float]:
-    return number(region, "original_width"), number(region, "original_height")
-
-
-def _box(region: dict[str, Any]) -> tuple[float, float, float, float]:
-    width, height = _size(region)
-    value = region["value"]
-    x0, y0 = number(value, "x") * width / 100, number(value, "y") * height / 100
-    x1, y1 = x0 + number(value, "width") * width / 100, y0 + number(value, "height") * height / 100
-    if x1 < x0 or y1 < y0:
-        raise BadRowError(f"box {x0:g},{y0:g},{x1:g},{y1:g} ends before it begins")
-    return x0, y0, x1, y1
+        raise BadRowError(f"{point.keypoint} lies in none of {len(boxes)} boxes")
+    return str(min(around, key=lambda owner: around[owner]))
 
 
 def task_of(

@@ -7,21 +7,33 @@ labelled "ignore" is a region to ignore. A point with the flag "occluded" or "hi
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from ...features.errors import DataError
-from .json_files import BAD_ITEM, file_name, read_json
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from ...features.schemas import Identity, Name, Schema, SchemaError, validated
+from ..numbers import BadRowError
+from .json_files import file_name, read_json
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import Photo, PhotoSet
+from .pixel_schemas import Position, each_valid
 
 HIDDEN_FLAGS = ("occluded", "hidden")
 
 
-def is_labelme(document: Any) -> bool:
-    """Whether a JSON document is LabelMe's of a photo."""
-    return isinstance(document, dict) and isinstance(document.get("shapes"), list)
+class _Shape(Schema):
+    label: Name
+    points: Annotated[list[tuple[Position, Position]], Field(min_length=1)]
+    group_id: Identity | None = None
+    shape_type: Name | None = None
+    flags: dict[str, Any] | None = None
+
+
+class _Document(Schema):
+    imagePath: Name  # noqa: N815 (LabelMe's)
+    shapes: list[Any]
 
 
 def read_labelme(path: str | os.PathLike) -> PhotoSet:
@@ -46,45 +58,43 @@ def read_labelme(path: str | os.PathLike) -> PhotoSet:
     names: dict[str, None] = {}
     for file in files:
         try:
-            document = read_json(file)
-            if not is_labelme(document):
-                raise DataError(f"{file}: not a file of LabelMe; expected is a list of 'shapes'")
-            name = file_name(document.get("imagePath"))
+            document = validated(_Document, read_json(file))
+            name = file_name(document.imagePath)
             if name in photos:
                 raise BadRowError(f"{name} is there twice; the first counts")
-            photos[name] = PhotoRows()
-            _add(photos[name], document["shapes"], names, problems, file.name)
         except DataError as error:
             problems.append(str(error))
-        except BAD_ITEM as error:
+        except SchemaError as error:
+            problems.append(f"{file.name}: not a file of LabelMe ({error})")
+        except BadRowError as error:
             problems.append(f"{file.name}: {error}")
+        else:
+            photos[name] = PhotoRows()
+            _add(photos[name], document.shapes, names, problems, file.name)
     folder = path if path.is_dir() else path.parent
     return make_photo_set(path, folder, photos, list(names), problems)
 
 
 def _add(rows: PhotoRows, shapes: list[Any], names: dict[str, None], problems: list[str], where: str) -> None:
-    for place, shape in enumerate(shapes, start=1):
+    for place, shape in each_valid(_Shape, shapes, f"{where} shape", problems):
         try:
             _add_shape(rows, shape, names)
-        except BAD_ITEM as error:
-            problems.append(f"{where} shape {place}: {error}")
+        except BadRowError as error:
+            problems.append(f"{place}: {error}")
 
 
-def _add_shape(rows: PhotoRows, shape: dict[str, Any], names: dict[str, None]) -> None:
-    label, kind = str(shape["label"]), shape.get("shape_type")
-    group = shape.get("group_id")
-    owner = "0" if group is None else str(group)
-    points = np.array(shape["points"], dtype=np.float64).reshape(-1, 2)
-    if not np.isfinite(points).all():
-        raise BadRowError(f"{label} is at {shape['points']}, expected finite numbers")
-    if kind == "point":
-        (x, y) = points[0].tolist()
-        flags = shape.get("flags") or {}
-        rows.add(owner, label, (x, y), visible=not any(flags.get(flag) for flag in HIDDEN_FLAGS))
-        names[label] = None
-    elif kind == "rectangle":
+def _add_shape(rows: PhotoRows, shape: _Shape, names: dict[str, None]) -> None:
+    owner = "0" if shape.group_id is None else str(shape.group_id)
+    if shape.shape_type == "point":
+        flags = shape.flags or {}
+        rows.add(
+            owner, shape.label, shape.points[0], visible=not any(flags.get(flag) for flag in HIDDEN_FLAGS)
+        )
+        names[shape.label] = None
+    elif shape.shape_type == "rectangle":
+        points = np.array(shape.points)
         (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-        if label == "ignore":
+        if shape.label == "ignore":
             rows.ignore.append((x0, y0, x1, y1))
         else:
             rows.points.setdefault(owner, {})

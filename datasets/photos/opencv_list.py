@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ...features.errors import DataError
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from ..numbers import BadRowError, finite_numbers
+from .photo_rows import PhotoRows, make_photo_set
 from .photo_set import Photo, PhotoSet, object_boxes
 
 MIDDLE = "center"
@@ -58,8 +59,12 @@ def read_opencv_list(path: str | os.PathLike) -> PhotoSet:
         rows = photos.setdefault(name, PhotoRows())
         for x, y, width, height in boxes.tolist():
             owner = str(len(rows.points))
-            rows.add(owner, MIDDLE, (x + (width - 1) / 2, y + (height - 1) / 2))
-            rows.boxes[owner] = x, y, x + width - 1, y + height - 1
+            try:
+                rows.add(owner, MIDDLE, (x + (width - 1) / 2, y + (height - 1) / 2))
+            except BadRowError as error:
+                problems.append(f"{path.name} line {place}: {error}")
+            else:
+                rows.boxes[owner] = x, y, x + width - 1, y + height - 1
     return make_photo_set(path, path.parent, photos, [MIDDLE], problems)
 
 
@@ -67,13 +72,13 @@ def _parsed(line: str) -> tuple[str, np.ndarray]:
     """A photo's name, which may hold blanks, and its boxes (n, 4): x, y, width, height."""
     words = line.split()
     for i in range(1, len(words)):
-        rest = words[i + 1 :]
-        if words[i].isdecimal() and len(words[i]) < 7 and len(rest) == 4 * int(words[i]):
+        n_boxes, left = divmod(len(words) - i - 1, 4)
+        if not left and words[i] == str(n_boxes):
             try:
-                boxes = np.array(rest, dtype=np.float64).reshape(-1, 4)
-            except ValueError:
+                boxes = finite_numbers(words[i + 1 :], "a number of a box").reshape(-1, 4)
+            except BadRowError:
                 continue
-            if not np.isfinite(boxes).all() or (boxes[:, 2:] <= 0).any():
+            if (boxes[:, 2:] <= 0).any():
                 raise BadRowError("a box without width or height")
             return line[: _start_of(line, i)].strip(), boxes
     raise BadRowError("expected a photo, the number of boxes, and x, y, width, height of each")

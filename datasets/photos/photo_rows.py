@@ -9,13 +9,12 @@ import numpy as np
 
 from ...features.errors import DataError
 from ..limits import check_memory
-from ..schemas import MAX_POSITION_PX
+from ..numbers import BadRowError
 from .images import read_image_size, shortened
 from .photo_set import Photo, PhotoSet
+from .pixel_schemas import MAX_POSITION_PX
 
-
-class BadRowError(ValueError):
-    """A part of the annotation that is left out and reported."""
+MAX_KEYPOINTS = 1000
 
 
 @dataclass
@@ -122,6 +121,8 @@ def make_photo_set(
     DataError
         If no photo or no keypoint is left.
     """
+    if len(names) > MAX_KEYPOINTS:
+        raise DataError(f"{source}: {len(names)} keypoints; the most is {MAX_KEYPOINTS}")
     n_objects = sum(len(rows.points) for rows in photos.values())
     check_memory(source, 40 * n_objects * len(names), f"{n_objects} objects with {len(names)} keypoints")
     columns = {name: j for j, name in enumerate(names)}

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..numbers import BadRowError, finite_numbers
 from .keypoint_schemes import POINTS_OF_68, from_68
-from .photo_rows import BadRowError, PhotoRows, read_files
+from .photo_rows import PhotoRows, read_files
 from .photo_set import PhotoSet
 
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".bmp")
@@ -62,12 +63,11 @@ def _read_points(file: Path) -> np.ndarray:
     """Return the 68 points (x, y), counted from 0."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-        values = [line.split() for line in lines if line.strip() and not _HEADER.match(line.strip())]
-        points = np.array(values, dtype=np.float64)
-    except (OSError, ValueError):
-        raise BadRowError("not lines of two numbers") from None
-    if points.shape != (68, 2):
-        raise BadRowError(f"{len(points)} points; 68 are expected")
-    if not np.isfinite(points).all():
-        raise BadRowError("a coordinate is not finite")
-    return points - 1
+    except (OSError, UnicodeDecodeError):
+        raise BadRowError("cannot be read as text") from None
+    values = [line.split() for line in lines if line.strip() and not _HEADER.match(line.strip())]
+    if any(len(value) != 2 for value in values):
+        raise BadRowError("not lines of two numbers")
+    if len(values) != 68:
+        raise BadRowError(f"{len(values)} points; 68 are expected")
+    return np.array([finite_numbers(value, "a coordinate") for value in values]) - 1

@@ -7,22 +7,23 @@ width and height. The YAML file states `kpt_shape: [number, 2 or 3]` and, in new
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import yaml
+from pydantic import Field
 
 from ...features.errors import DataError
-from .images import EXTENSIONS, read_image_size
+from ...features.schemas import Name, Schema, SchemaError, validated
+from ..numbers import BadRowError, finite_numbers
+from .images import EXTENSIONS, is_there, read_image_size
 from .keypoint_schemes import names_for
-from .photo_rows import BadRowError, PhotoRows, make_photo_set
+from .photo_rows import MAX_KEYPOINTS, PhotoRows, make_photo_set
 from .photo_set import Photo, PhotoSet, object_boxes
 from .yaml_files import read_yaml
 
 DATA_FILE = "data.yaml"
-MAX_KEYPOINTS = 10_000
 KEYPOINT_NAME = "keypoint_{}"
-_SPLITS = ("train", "val", "test")
 
 
 def find_settings(folder: Path) -> Path | None:
@@ -53,9 +54,8 @@ def read_yolo_pose(path: str | os.PathLike) -> PhotoSet:
     settings_file = find_settings(path) if path.is_dir() else path
     if settings_file is None:
         raise DataError(f"{path}: no YAML file with 'kpt_shape' in this folder")
-    settings = read_yaml(settings_file)
-    n_keypoints, n_values = _keypoint_shape(settings, settings_file)
-    names = _names(settings, n_keypoints)
+    settings = _read_settings(settings_file)
+    names, n_values = settings.names(), settings.kpt_shape[1]
     root = settings_file.parent
     photos: dict[str, PhotoRows] = {}
     problems: list[str] = []
@@ -73,35 +73,49 @@ def read_yolo_pose(path: str | os.PathLike) -> PhotoSet:
     return make_photo_set(path, root, photos, list(names), problems)
 
 
-def _keypoint_shape(settings: dict[str, Any], path: Path) -> tuple[int, int]:
-    match settings.get("kpt_shape"):
-        case [int(n_keypoints), 2 | 3 as n_values] if 1 <= n_keypoints <= MAX_KEYPOINTS:
-            return n_keypoints, n_values
-        case other:
-            raise DataError(f"{path}: kpt_shape is {other!r}, expected [number of keypoints, 2 or 3]")
+class _Settings(Schema):
+    kpt_shape: Annotated[list[int], Field(min_length=2, max_length=2)]
+    kpt_names: dict[int | Name, list[Name]] | list[Name] | None = None
+    train: list[Name] | Name | None = None
+    val: list[Name] | Name | None = None
+    test: list[Name] | Name | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """The keypoints' names: those that are stated, usual ones of so many, or numbers."""
+        n_keypoints = self.kpt_shape[0]
+        stated = self.kpt_names or []
+        if isinstance(stated, dict):
+            stated = next(iter(stated.values()))  # by class; all classes share them
+        if len(stated) == n_keypoints and len(set(stated)) == n_keypoints:
+            return tuple(stated)
+        return names_for(n_keypoints) or tuple(KEYPOINT_NAME.format(k) for k in range(n_keypoints))
+
+    def folders(self) -> list[str]:
+        """Of the photos of all splits."""
+        splits = (self.train, self.val, self.test)
+        return [text for split in splits for text in (split if isinstance(split, list) else [split]) if text]
 
 
-def _names(settings: dict[str, Any], n_keypoints: int) -> tuple[str, ...]:
-    stated = settings.get("kpt_names")
-    if isinstance(stated, dict) and stated:
-        stated = next(iter(stated.values()))  # by class; all classes share them
-    if isinstance(stated, list) and len(stated) == n_keypoints and len(set(map(str, stated))) == n_keypoints:
-        return tuple(map(str, stated))
-    return names_for(n_keypoints) or tuple(KEYPOINT_NAME.format(k) for k in range(n_keypoints))
+def _read_settings(path: Path) -> _Settings:
+    try:
+        settings = validated(_Settings, read_yaml(path))
+    except SchemaError as error:
+        raise DataError(f"{path}: {error}") from None
+    n_keypoints, n_values = settings.kpt_shape
+    if not (1 <= n_keypoints <= MAX_KEYPOINTS and n_values in (2, 3)):
+        raise DataError(f"{path}: kpt_shape is {settings.kpt_shape}, expected [number of keypoints, 2 or 3]")
+    return settings
 
 
-def _images(root: Path, settings: dict[str, Any]) -> list[Path]:
-    """All photos of the splits that the settings name, below the folder."""
+def _images(root: Path, settings: _Settings) -> list[Path]:
+    """All photos of the splits that the settings name, below the folder and nowhere else."""
     found: dict[Path, None] = {}
-    for split in _SPLITS:
-        stated = settings.get(split)
-        for text in stated if isinstance(stated, list) else [stated]:
-            if isinstance(text, str):
-                place = root / text
-                found.update(dict.fromkeys(_pictures(place) if place.is_dir() else []))
-    if not found:
-        found.update(dict.fromkeys(_pictures(root / "images")))
-    return [path for path in found if path.is_relative_to(root)]
+    inside = root.resolve()
+    for text in settings.folders():
+        place = root / text
+        if is_there(place) and place.is_dir() and place.resolve().is_relative_to(inside):
+            found.update(dict.fromkeys(_pictures(root / place.resolve().relative_to(inside))))
+    return list(found) or _pictures(root / "images")
 
 
 def _pictures(folder: Path) -> list[Path]:
@@ -135,11 +149,11 @@ def _add(
         if not line.strip():
             continue
         try:
-            values = np.array(line.split(), dtype=np.float64)
-            if len(values) != 5 + len(names) * n_values or not np.isfinite(values).all():
-                raise BadRowError(f"{len(values)} numbers, expected {5 + len(names) * n_values} finite ones")
+            values = finite_numbers(line.split(), "a number")
+            if len(values) != 5 + len(names) * n_values:
+                raise BadRowError(f"{len(values)} numbers, expected {5 + len(names) * n_values}")
             _add_object(rows, values, names, n_values, scale)
-        except ValueError as error:  # also a BadRowError
+        except BadRowError as error:
             problems.append(f"{labels.name} line {place}: {error}")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ...features.errors import DataError
+from ..npy_files import map_npy
 from .row_source import RowSource, UnchangedFiles, check_matrix, float_dtype, selected
 
 
@@ -91,13 +92,7 @@ class NpyRows(FileRows):
     """Rows of a `.npy` file."""
 
     def __init__(self, path) -> None:
-        UnchangedFiles([Path(path)])  # a file that cannot be read ends here
-        try:
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise DataError(f"{path}: not a readable .npy file ({error})") from None
-        if not isinstance(mapped, np.memmap):
-            raise DataError(f"{path}: not a .npy file")
+        mapped = map_npy(path)
         super().__init__(path, mapped.shape, mapped.dtype, mapped.offset, mapped.flags.c_contiguous)
 
 

@@ -1,12 +1,14 @@
 """Rows of a Parquet file, or of a folder of them: only the wanted columns are read."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
 from ...features.errors import DataError
+from ..limits import check_table
 from .row_source import RowSource, UnchangedFiles, float_dtype
 from .stores import import_or_say
 
@@ -32,24 +34,33 @@ class ParquetRows(RowSource):
         if not self.paths:
             raise DataError(f"{path}: no .parquet file in this folder")
         self._files = UnchangedFiles(self.paths)
-        files = [self._file(each) for each in self.paths]
-        self._check_schemas([file.schema_arrow for file in files], exclude)
-        groups = [[file.metadata.row_group(g) for g in range(file.num_row_groups)] for file in files]
-        self._group_rows = [[group.num_rows for group in of_file] for of_file in groups]
-        statistics = _Statistics(group for of_file in groups for group in of_file)
-        self._starts = [0, *accumulate(file.metadata.num_rows for file in files)]
-        self.n_rows = self._starts[-1]
-        if self.n_rows == 0:
-            raise DataError(f"{path}: no rows")
-        self._choose_features(files[0].schema_arrow, exclude, statistics)
+        with self._reported("not a readable Parquet file"):
+            files = [self._file(each) for each in self.paths]
+            self._check_schemas([file.schema_arrow for file in files], exclude)
+            groups = [[file.metadata.row_group(g) for g in range(file.num_row_groups)] for file in files]
+            self._group_rows = [[group.num_rows for group in of_file] for of_file in groups]
+            statistics = _Statistics(group for of_file in groups for group in of_file)
+            self._starts = [0, *accumulate(map(sum, self._group_rows))]
+            self.n_rows = self._starts[-1]
+            if min(map(min, filter(None, self._group_rows)), default=0) < 0 or self.n_rows == 0:
+                raise DataError(f"{path}: no rows")
+            self._choose_features(files[0].schema_arrow, exclude, statistics)
+        check_table(self.path, self.n_rows, self.n_features, self.dtype.itemsize)
 
     def _file(self, path: Path):
         parquet = import_or_say("pyarrow.parquet", "parquet", path)
         self._files.check(path)
+        return parquet.ParquetFile(path)
+
+    @contextmanager
+    def _reported(self, what: str) -> Iterator[None]:
+        """Turn whatever Arrow raises on a damaged file into one line."""
         try:
-            return parquet.ParquetFile(path)
+            yield
+        except DataError:
+            raise
         except Exception as error:
-            raise DataError(f"{path}: not a readable Parquet file ({error})") from None
+            raise DataError(f"{self.path}: {what} ({error})") from None
 
     def _check_schemas(self, schemas, exclude: Sequence[str]) -> None:
         """Raise a DataError if a file does not have the columns of the first, in name and type."""
@@ -107,14 +118,21 @@ class ParquetRows(RowSource):
         assert self.feature_names is not None
         wanted = range(self.n_features) if columns is None else columns
         names = [self.feature_names[j] for j in wanted]
+        row = start
         for first, batch in self._batches(start, stop, size, names):
-            yield first, self._matrix(batch, names)
+            with self._reported(f"rows from {first} on cannot be read"):
+                rows = self._matrix(batch, names)
+            yield first, rows
+            row = first + len(rows)
+        if row != stop:
+            raise DataError(f"{self.path}: ends before row {stop}")
 
     def column(self, name):
         parts = [batch.column(0) for _, batch in self._batches(0, self.n_rows, 1 << 16, [name])]
         if any(part.null_count for part in parts):
             raise DataError(f"{self.path}: the target {name!r} has missing values")
-        values = np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
+        with self._reported(f"the target {name!r} cannot be read"):
+            values = np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
         return values.astype(str) if values.dtype == object else values
 
     def _batches(self, start: int, stop: int, size: int, names: list[str]):
@@ -122,11 +140,13 @@ class ParquetRows(RowSource):
         for f, path in enumerate(self.paths):
             if self._starts[f + 1] <= start or stop <= self._starts[f]:
                 continue
-            file = self._file(path)
+            with self._reported("cannot be read any more"):
+                file = self._file(path)
             first = self._starts[f]
             for g, n in enumerate(self._group_rows[f]):
                 if first + n > start and first < stop:
-                    yield from _cut(file, g, first, (start, stop), size, names)
+                    with self._reported(f"row group {g} of {path.name} cannot be read"):
+                        yield from _cut(file, g, first, (start, stop), size, names)
                 first += n
 
     def _matrix(self, batch, names: list[str]) -> np.ndarray:
@@ -179,13 +199,10 @@ class _Statistics:
 
 def _cut(file, group: int, first: int, wanted: tuple[int, int], size: int, names: list[str]):
     """Yield the wanted rows of one row group, whose first row is `first`."""
-    try:
-        for batch in file.iter_batches(size, row_groups=[group], columns=names):
-            low, high = max(wanted[0] - first, 0), min(wanted[1] - first, batch.num_rows)
-            if low < high:
-                yield first + low, batch.slice(low, high - low)
-            first += batch.num_rows
-            if first >= wanted[1]:
-                return
-    except OSError as error:
-        raise DataError(f"row group {group} of a Parquet file cannot be read ({error})") from None
+    for batch in file.iter_batches(size, row_groups=[group], columns=names):
+        low, high = max(wanted[0] - first, 0), min(wanted[1] - first, batch.num_rows)
+        if low < high:
+            yield first + low, batch.slice(low, high - low)
+        first += batch.num_rows
+        if first >= wanted[1]:
+            return

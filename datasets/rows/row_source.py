@@ -115,7 +115,7 @@ def float_dtype(dtype, name: str) -> np.dtype:
 
 def check_matrix(shape: Sequence[int], name: str) -> tuple[int, int]:
     """Return the shape of a matrix, after a look at it."""
-    if len(shape) != 2 or 0 in shape:
+    if len(shape) != 2 or min(shape) < 1:
         raise DataError(f"{name}: shape {tuple(shape)}; a matrix with rows and columns is needed")
     return int(shape[0]), int(shape[1])
 

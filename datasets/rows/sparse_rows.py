@@ -8,9 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from ...features.errors import DataError
-from .row_source import RowSource, UnchangedFiles, float_dtype
+from ..limits import check_memory, check_table
+from ..npz_files import NpzFile, load_npz
+from .row_source import RowSource, check_matrix, float_dtype
 
 COPY_BYTES = 1 << 20
+_ARRAYS = ("indptr", "indices", "data")
 
 
 class SparseRows(RowSource):
@@ -36,6 +39,8 @@ class SparseRows(RowSource):
     def read(self, start, stop, columns=None):
         bounds = np.asarray(self._indptr[start - self._first : stop - self._first + 1], dtype=np.int64)
         first, last = bounds[0], bounds[-1]
+        if not (first >= 0 and last <= len(self._data) and (np.diff(bounds) >= 0).all()):
+            raise DataError(f"{self.name}: rows {start} to {stop} do not follow one another in the file")
         data = np.asarray(self._data[first:last], dtype=self.dtype)
         indices = np.asarray(self._indices[first:last])
         if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_features:
@@ -60,41 +65,44 @@ def open_sparse(path) -> SparseRows:
     compressed ones are unpacked into temporary files first, which go with the process.
     """
     path = Path(path)
-    UnchangedFiles([path])
+    n_rows, n_features = _matrix_shape(path, load_npz(path))
     try:
         with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-            if not {"format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy"} <= members:
-                raise DataError(f"{path}: not a sparse matrix as scipy.sparse.save_npz writes it")
-            kind = _small(archive, "format.npy").item().decode()
-            shape = _small(archive, "shape.npy")
-            if kind != "csr":
-                raise DataError(
-                    f"{path}: a {kind} matrix; save it in CSR form: save_npz(path, matrix.tocsr())"
-                )
-            arrays = [_mapped(path, archive, f"{name}.npy") for name in ("indptr", "indices", "data")]
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, DataError):
-            raise
+            indptr, indices, data = (_mapped(path, archive, f"{name}.npy") for name in _ARRAYS)
+    except DataError:
+        raise
+    # What a damaged member raises depends on where the damage is.
+    except Exception as error:
         raise DataError(f"{path}: not a readable .npz file ({error})") from None
-    indptr, indices, data = arrays
-    if len(indptr) != shape[0] + 1 or indptr[-1] != len(data) or len(indices) != len(data):
+    if any(array.dtype.kind not in "iu" for array in (indptr, indices)):
+        raise DataError(f"{path}: the places of a sparse matrix must be whole numbers")
+    if len(indptr) != n_rows + 1 or indptr[-1] != len(data) or len(indices) != len(data):
         raise DataError(f"{path}: the arrays of the sparse matrix do not fit each other")
-    return SparseRows(indptr, indices, data, int(shape[1]), str(path))
+    check_table(path, n_rows, n_features, 0)
+    return SparseRows(indptr, indices, data, n_features, str(path))
 
 
-def _small(archive: zipfile.ZipFile, member: str) -> np.ndarray:
-    with archive.open(member) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+def _matrix_shape(path: Path, content: NpzFile) -> tuple[int, int]:
+    """Rows and columns that a file says its matrix has."""
+    if not {"format", "shape", *_ARRAYS} <= set(content):
+        raise DataError(f"{path}: not a sparse matrix as scipy.sparse.save_npz writes it")
+    kind, shape = content["format"], content["shape"]
+    if kind.size != 1 or kind.dtype.kind not in "SU" or shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise DataError(f"{path}: not a sparse matrix as scipy.sparse.save_npz writes it")
+    form = kind.astype(bytes).item().decode("ascii", "replace")
+    if form != "csr":
+        raise DataError(f"{path}: a {form} matrix; save it in CSR form: save_npz(path, matrix.tocsr())")
+    return check_matrix(shape.tolist(), str(path))
 
 
 def _mapped(path: Path, archive: zipfile.ZipFile, member: str) -> np.ndarray:
     """Map one array of an archive."""
     info = archive.getinfo(member)
+    check_memory(path, info.file_size, f"{member}, unpacked,")
     if info.compress_type != zipfile.ZIP_STORED:
         with tempfile.TemporaryFile() as copy, archive.open(member) as stream:
-            while piece := stream.read(COPY_BYTES):
-                copy.write(piece)
+            for _ in range(0, info.file_size, COPY_BYTES):
+                copy.write(stream.read(COPY_BYTES))
             return _map_npy(copy, 0)
     with open(path, "rb") as stream:
         stream.seek(info.header_offset + 26)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...features.errors import DataError
 from ..limits import check_memory
+from ..npy_files import map_npy
 from .tracks import Tracks
 
 POINTS = ("pred_tracks", "tracks", "points", "trajs_e", "trajectories")
@@ -38,12 +39,7 @@ def read_point_array(path: str | os.PathLike) -> Tracks:
         If the file is damaged, holds objects, or has other axes.
     """
     path = Path(path)
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"{path}: not an array as NumPy writes them ({error})") from None
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{path}: an archive by the name of an array")
+    array = map_npy(path)
     check_memory(path, 3 * array.nbytes, f"{' x '.join(map(str, array.shape))} of {array.dtype},")
     return point_tracks({"tracks": np.array(array)}, path)
 

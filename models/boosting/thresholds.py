@@ -10,6 +10,7 @@ from numba import njit
 from scipy import sparse
 
 from ...features.threads import share
+from ..columns import column_extremes
 
 CODE_DTYPE = np.uint8
 MAX_THRESHOLDS = np.iinfo(CODE_DTYPE).max
@@ -23,10 +24,7 @@ _TASK_VISITS = 1 << 17
 
 def value_ranges(X) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest value of each column, two float64 arrays of shape (n_features,)."""
-    if sparse.issparse(X):
-        low, high = (extreme.toarray().ravel() for extreme in (X.min(axis=0), X.max(axis=0)))
-    else:
-        low, high = X.min(axis=0), X.max(axis=0)
+    low, high = column_extremes(X)
     return low.astype(np.float64), high.astype(np.float64)
 
 

@@ -21,7 +21,7 @@ from .thresholds import (
 )
 
 _ROWS_AT_ONCE = 2048
-_TINY_VARIANCE = 1e-12
+_TINY_VARIANCE = 1e-12  # of the second moment: what rounding leaves of a float32 column of one value
 """Share of a variable's second moment below which its variance is rounding error."""
 
 

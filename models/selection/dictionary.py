@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...features.errors import DataError, ParameterError
+from ..columns import is_constant
 
 SEGMENT_SHARE = 8  # segments take at most this fraction of the memory
 
@@ -47,8 +48,7 @@ class Dictionary:
             self.mean = self._reduce(lambda part, rows: part.sum(axis=0)) / len(X)
         squares = self._reduce(lambda part, rows: ((part - self.mean[rows[1]]) ** 2).sum(axis=0))
         norms = np.sqrt(squares)
-        # what is left of a constant column is rounding
-        norms[norms <= 1e-12 * np.sqrt(len(X)) * np.abs(self.mean)] = 0.0
+        norms[is_constant(norms / np.sqrt(len(X)), self.mean)] = 0.0
         self.scale = np.where(norms > 0, norms, 1.0) if scale else np.ones(n_features)
         self.norms = norms / self.scale
 

@@ -17,7 +17,7 @@ from child import Child
 def drawn(rng: np.random.Generator) -> list[tuple[int, int, int]]:
     """One to six operations on a file's bytes."""
     n = int(rng.integers(1, 7))
-    return [(int(a), int(b), int(c)) for a, b, c in rng.integers(0, (7, 2**20, 2**12), (n, 3))]
+    return [(int(a), int(b), int(c)) for a, b, c in rng.integers(0, (8, 2**20, 2**12), (n, 3))]
 
 
 def main() -> int:

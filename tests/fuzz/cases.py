@@ -8,6 +8,7 @@ import io
 import json
 import re
 import sqlite3
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -104,7 +105,14 @@ def _insert(content, at, value):
     return content[:at] + NUMBERS[value % len(NUMBERS)] + content[at:]
 
 
-_OPERATIONS = (_set_byte, _set_word, _cut, _repeat, _swap_number, _swap_word, _insert)
+def _swap_parts(content, at, value):
+    """Put a part in the place of another."""
+    length = 1 + value % 100
+    other = value * 7919 % (len(content) + 1)
+    return content[:at] + content[other : other + length] + content[at + length :]
+
+
+_OPERATIONS = (_set_byte, _set_word, _cut, _repeat, _swap_number, _swap_word, _insert, _swap_parts)
 
 
 def write_kinds(folder: Path) -> dict[str, Path]:
@@ -116,8 +124,10 @@ def write_kinds(folder: Path) -> dict[str, Path]:
         kinds[f"photo-{ending}"] = folder / f"photo.{ending}"
         Image.fromarray(pixels).save(kinds[f"photo-{ending}"])
     kinds.update(_tables(folder, rng))
+    kinds.update(_rows(folder, rng))
     kinds.update(_tracks(folder, rng))
     kinds.update(_annotations(folder))
+    kinds.update(_label_tools(folder))
     kinds.update(_videos(folder))
     kinds.update(_models(folder, rng))
     return kinds
@@ -145,6 +155,35 @@ def _tables(folder, rng):
     return {f"table-{name}": folder / name for name in names.split()}
 
 
+def _rows(folder, rng):
+    """Tables that stay on disk; a store that is a folder stands for itself by one of its files."""
+    import h5py
+    import pandas as pd
+    import zarr
+
+    X, y = rng.standard_normal((40, 3)), rng.standard_normal(40)
+    np.save(folder / "rows.npy", X)
+    np.save(folder / "columns.npy", np.asfortranarray(X))
+    thin = sparse.csr_array(rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.4))
+    sparse.save_npz(folder / "stored.npz", thin, compressed=False)
+    sparse.save_npz(folder / "deflated.npz", thin)
+    with h5py.File(folder / "rows.h5", "w") as file:
+        file.create_dataset("X", data=X, chunks=(16, 3), compression="gzip")
+        file["y"] = y
+        file["feature_names"] = np.array([b"a", b"b", b"c"])
+    frame = pd.DataFrame({**dict(zip("abc", X.T, strict=True)), "t": list("xy") * 20, "y": y})
+    frame.to_parquet(folder / "rows.parquet", row_group_size=16)
+    store = zarr.open_group(folder / "rows.zarr", mode="w")
+    store.create_array("X", shape=X.shape, dtype=X.dtype, chunks=(16, 3))[:] = X
+    store.create_array("y", shape=y.shape, dtype=y.dtype)[:] = y
+    names = ("rows.npy", "columns.npy", "stored.npz", "deflated.npz", "rows.h5", "rows.parquet")
+    parts = {"zarr.json": "X/zarr.json", "zarr-group": "zarr.json", "zarr-chunk": "X/c/0/0"}
+    return {
+        **{f"rows-{name}": folder / name for name in names},
+        **{f"rows-{name}": folder / "rows.zarr" / part for name, part in parts.items()},
+    }
+
+
 def _tracks(folder, rng):
     y = np.concatenate([rng.uniform(1, 90, (2, 5, 4)), np.ones((1, 5, 4))])
     labels = np.array([[1.0], [1], [2], [2], [2]])
@@ -158,7 +197,20 @@ def _tracks(folder, rng):
     )
     rows = [f"{i},{f},{y[0, i, f]:.1f},{y[1, i, f]:.1f},{i % 2}" for i in range(5) for f in range(4)]
     (folder / "tracks.csv").write_text("\n".join(["track,frame,x,y,label", *rows]))
-    names = ("a_truth.mat", "multi.mat", "tracks.npz", "tracks.csv")
+    walk = np.cumsum(rng.standard_normal((6, 5, 2)), axis=0) + 50
+    seen = rng.random((1, 6, 5)) < 0.8
+    np.savez(folder / "cotracker.npz", pred_tracks=walk[None], pred_visibility=seen)
+    np.savez_compressed(folder / "tapir.npz", tracks=walk.transpose(1, 0, 2), occluded=~seen[0].T)
+    np.save(folder / "points.npy", walk.astype(np.float32))
+    names = [
+        "a_truth.mat",
+        "multi.mat",
+        "tracks.npz",
+        "tracks.csv",
+        "cotracker.npz",
+        "tapir.npz",
+        "points.npy",
+    ]
     return {f"tracks-{name}": folder / name for name in names}
 
 
@@ -204,6 +256,65 @@ def _annotations(folder):
     return {f"annotation-{name}": folder / name for name in names}
 
 
+def _label_tools(folder):
+    """What label tools write; those that are folders have one of their own."""
+    region = {"original_width": 30, "original_height": 20, "image_rotation": 0}
+    box = {"x": 10.0, "y": 10.0, "width": 50.0, "height": 60.0, "rectanglelabels": ["object"]}
+    point = {"x": 20.5, "y": 30.0, "width": 0.5, "keypointlabels": ["eye"]}
+    result = [
+        {**region, "id": "a", "type": "rectanglelabels", "value": box},
+        {**region, "id": "b", "type": "rectanglelabels", "value": {**box, "rectanglelabels": ["ignore"]}},
+        {**region, "id": "c", "type": "keypointlabels", "parentID": "a", "value": point},
+    ]
+    task = {"data": {"image": "/data/local-files/?d=photo.jpg"}, "annotations": [{"result": result}]}
+    (folder / "tasks.json").write_text(json.dumps([task]))
+    eye = {"label": "eye", "points": [[5.5, 6]], "shape_type": "point", "flags": {"hidden": True}}
+    box = {"label": "object", "points": [[1, 2], [9, 9]], "shape_type": "rectangle", "flags": {}}
+    shapes = [{**eye, "group_id": 1}, {**box, "group_id": 1}]
+    document = {"version": "5.4.1", "shapes": shapes, "imagePath": "photo.jpg", "imageHeight": 20}
+    (folder / "labelme.json").write_text(json.dumps(document))
+    (folder / "boxes.txt").write_text("photo.jpg 2 1 2 9 9 3 4 5 6\n")
+    for part in ("images", "labels"):
+        (folder / "yolo" / part).mkdir(parents=True)
+    (folder / "yolo" / "images" / "photo.jpg").write_bytes((folder / "photo.jpg").read_bytes())
+    (folder / "yolo" / "labels" / "photo.txt").write_text("0 .5 .5 .4 .4 .2 .3 2 .6 .5 1\n")
+    (folder / "yolo" / "data.yaml").write_text(
+        "path: .\ntrain: images\nval: images\nkpt_shape: [2, 3]\nnames: {0: object}\n"
+        "kpt_names: {0: [eye, chin]}\n"
+    )
+    _deeplabcut(folder)
+    found = {
+        "tasks.json": folder / "tasks.json",
+        "labelme.json": folder / "labelme.json",
+        "boxes.txt": folder / "boxes.txt",
+        "data.yaml": folder / "yolo" / "data.yaml",
+        "yolo-labels": folder / "yolo" / "labels" / "photo.txt",
+        "dlc-config": folder / "dlc" / "config.yaml",
+        "dlc-fixed.h5": folder / "CollectedData_fixed.h5",
+        "dlc-table.h5": folder / "CollectedData_table.h5",
+    }
+    return {f"annotation-{name}": path for name, path in found.items()}
+
+
+def _deeplabcut(folder):
+    """A project, and the two forms of H5 that pandas writes."""
+    import pandas as pd
+
+    place = folder / "dlc" / "labeled-data" / "v"
+    place.mkdir(parents=True)
+    (place / "photo.jpg").write_bytes((folder / "photo.jpg").read_bytes())
+    (place / "CollectedData_me.csv").write_bytes((folder / "CollectedData_me.csv").read_bytes())
+    (folder / "dlc" / "config.yaml").write_text("Task: t\nscorer: me\nbodyparts: [eye]\nvideo_sets: {}\n")
+    columns = pd.MultiIndex.from_product(
+        [["me"], ["eye"], ["x", "y"]], names=["scorer", "bodyparts", "coords"]
+    )
+    frame = pd.DataFrame([[5.0, 6.0]], columns=columns, index=["labeled-data/v/photo.jpg"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of how PyTables keeps names
+        for form in ("fixed", "table"):
+            frame.to_hdf(folder / f"CollectedData_{form}.h5", key="df_with_missing", mode="w", format=form)
+
+
 def _videos(folder):
     import cv2
 
@@ -232,7 +343,7 @@ def _models(folder, rng):
         "model-linear": folder / "linear.safetensors",
         "model-piecewise": folder / "piecewise.safetensors",
     }
-    for name in ("keypoints", "object"):
+    for name in ("keypoints", "object", "ranker", "hopkins155"):
         path = golden / f"{name}.safetensors"
         kinds[f"model-{name}"] = folder / path.name
         (folder / path.name).write_bytes(path.read_bytes())

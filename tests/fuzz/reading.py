@@ -11,6 +11,7 @@ import signal
 import sys
 import traceback
 import warnings
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -31,21 +32,57 @@ def read(kind: str, path: Path) -> None:
         assert stated_length(path) >= 0 <= frame_rate(path)
         for frame in islice(video_frames(path), 20):
             assert frame.ndim == 3
+        _track(path)
     elif group == "table":
         _read_table(kind, path)
+    elif group == "rows":
+        _read_rows(next((folder for folder in path.parents if folder.suffix == ".zarr"), path))
     elif group == "tracks":
-        from annealed.datasets.tracks.track_files import encode_csv, encode_npz
+        from annealed.datasets.tracks.track_files import encode_csv, encode_napari, encode_npz
         from annealed.datasets.tracks.track_inputs import read_tracks
 
         tracks = read_tracks(path)
-        encode_npz(tracks), encode_csv(tracks)
+        encode_npz(tracks), encode_csv(tracks), encode_napari(tracks)
     elif group == "annotation":
-        from annealed.datasets.photos.annotation_formats import encode_annotations, read_annotations
-
-        photos = read_annotations(path)
-        encode_annotations(photos, "csv"), encode_annotations(photos, "coco")
+        _read_annotation(path.parents[1] if kind.endswith("yolo-labels") else path)
     else:
         _use_model(path)
+
+
+def _track(path: Path) -> None:
+    from annealed.datasets.tracks.video_tracks import track_video
+    from annealed.features.errors import DataError
+
+    with suppress(DataError):  # four frames of one colour show nothing to track
+        track_video(path, n_points=20, n_frames=5)
+
+
+def _read_rows(path: Path) -> None:
+    """Read all of a table in blocks, some of its columns, its target, and fit a model to it."""
+    import numpy as np
+
+    from annealed import FSARegressor
+    from annealed.datasets.rows import open_rows
+    from annealed.features.errors import DataError
+
+    rows = open_rows(path, ["y"] if path.suffix == ".parquet" else [])
+    for _, block in rows.blocks(0, rows.n_rows, 16):
+        assert block.shape[1] == rows.n_features
+    assert rows.read(0, 1, np.array([rows.n_features - 1])).shape == (1, 1)
+    with suppress(DataError):  # arrays have no named columns
+        assert len(rows.column("y")) == rows.n_rows
+    y = np.arange(rows.n_rows) % 7.0
+    FSARegressor(1, n_iter=2, memory_budget=2**24).fit(rows, y)
+
+
+def _read_annotation(path: Path) -> None:
+    from annealed.datasets.photos.annotation_checks import check_annotations
+    from annealed.datasets.photos.annotation_formats import encode_annotations, read_annotations
+
+    photos = read_annotations(path)
+    check_annotations(photos)
+    for form in ("csv", "coco", "label-studio", "labelme", "yolo-pose", "opencv", "cvat"):
+        encode_annotations(photos, form)
 
 
 def _read_table(kind: str, path: Path) -> None:
@@ -64,12 +101,16 @@ def _use_model(path: Path) -> None:
     import numpy as np
 
     from annealed.models import load_model
+    from annealed.models.motion.pools import names_of
 
     model = load_model(path)
     if hasattr(model, "detect"):
         rng = np.random.default_rng(1)
         picture = np.kron(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8), np.ones((8, 8, 1), np.uint8))
         model.detect(picture)
+    elif hasattr(model, "rank_described"):
+        table = np.random.default_rng(3).standard_normal((5, len(names_of(model.pool))))
+        assert model.score(table).shape == (5,)
     else:
         model.predict(np.random.default_rng(2).standard_normal((4, model.n_features_in_)))
 

@@ -84,3 +84,13 @@ def test_targets_that_cannot_be_squared_are_refused(table, model, scale):
     X, _ = table
     with pytest.raises(DataError, match=r"y has values of .* which cannot be squared"):
         model.fit(X, X[:, 3] * scale)
+
+
+@pytest.mark.parametrize("weight", [None, "drawn"])
+def test_a_long_constant_column_is_no_doubtful_one(rng, weight):
+    """Its deviation is the rounding of as many sums as there are rows; nobody need be warned of it."""
+    X = rng.standard_normal((20_000, 3))
+    X[:, 1] = 0.1
+    weight = weight and rng.random(len(X))
+    model = FSARegressor(k=1, n_iter=2).fit(X, X[:, 0], sample_weight=weight)
+    assert not model.support_[1]

@@ -395,7 +395,7 @@ def edit(path, old, new):
         ("imglab", "x='10.5'", "x='left'", "x of a part is 'left', expected a number"),
         ("imglab", "name='chin'", "name='left_eye_center'", "left_eye_center of object 0 is there twice"),
         ("cvat", "points='10.5,12'", "points='10.5'", "points is '10.5', expected x,y"),
-        ("deeplabcut", ",10.5,", ",west,", "left_eye_center is at 'west,12', expected two numbers"),
+        ("deeplabcut", ",10.5,", ",west,", "left_eye_center is 'west', expected a number"),
     ],
 )
 def test_a_bad_part_is_reported_and_the_rest_is_read(folder, form, old, new, problem):
@@ -534,7 +534,7 @@ def test_bad_pts_and_mat_files(folder):
     photos = read_annotations(folder)
     assert sorted(photos.problems) == [
         "a.pts: 67 points; 68 are expected",
-        "b_1.pts: not lines of two numbers",
+        "b_1.pts: a coordinate is 'one', expected a number",
         "c.pts: no photo of this name",
     ]
     write_aflw_mat(folder)

@@ -228,3 +228,23 @@ def test_real_projects(data_folder, name, n, part):
     assert len(photos) == n
     assert photos.problems == ()
     assert part in photos.keypoint_names
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"\x80\x02]r\xff\xff\xff\xff.",  # numbers its list 2^32 - 1: room for as many
+        pickle.dumps([(1, [[["a"], "b", "x"]])]),
+        b"\x80\x02cos\nsystem\n.",
+    ],
+)
+def test_a_pickled_header_of_anything_but_texts_is_refused(tmp_path, header):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "CollectedData_ada.h5"
+    records = np.zeros(1, dtype=[("index", "S9"), ("values_block_0", float, (3,))])
+    with h5py.File(path, "w") as file:
+        group = file.create_group("df_with_missing")
+        group["table"] = records
+        group.attrs["non_index_axes"] = np.void(header)
+    with pytest.raises(DataError, match="not a table of DeepLabCut"):
+        read_deeplabcut(path)

@@ -116,6 +116,7 @@ def test_tasks_that_nobody_labelled_are_no_negatives(folder):
     [
         {"data": 5},
         {"data": {"text": "no picture"}},
+        {"data": {"image": "a" * 300 + ".jpg"}, "annotations": [{"result": 5}]},
         {"annotations": [5]},
         {"annotations": [{"result": [{"type": "keypointlabels"}]}]},
         {"annotations": [{"result": [region("keypoint", "nose", x="ten", y=5)]}]},
@@ -137,7 +138,7 @@ def test_broken_tasks_are_reported(folder, change):
         ("x.json", "[{}, 2]", "not an export of Label Studio"),
         ("x.json", '{"shapes": 5}', "not a file of LabelMe"),
         ("x.json", '{"shapes": [{"label": 5}, 7], "imagePath": "a.jpg"}', "no usable photo"),
-        ("data.yaml", "kpt_shape: [two]", "kpt_shape is"),
+        ("data.yaml", "kpt_shape: [two]", "kpt_shape"),
         ("data.yaml", "kpt_shape: [1000000, 3]", "kpt_shape is"),
         ("data.yaml", "- a\n- b\n", "holds no settings"),
         ("x.slp", "hello", "x.slp"),
@@ -218,3 +219,39 @@ def test_sleap_predictions_and_missing_videos_are_left_out(folder):
 def test_an_unknown_format_is_refused(folder):
     with pytest.raises(ParameterError, match="can be written as"):
         write_annotations(make_set(folder), folder / "x", "pdf")
+
+
+def test_settings_that_grow_without_end_are_refused(folder):
+    """Names of names of names: a few lines stand for more text than there is memory."""
+    lines = ["a: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"b{i}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]" for i in range(12)]
+    for key in ("kpt_shape", "kpt_names", "train"):
+        (folder / "data.yaml").write_text("\n".join([*lines, "kpt_shape: [2, 3]", f"{key}: *a12", ""]))
+        with pytest.raises(DataError, match=f"data.yaml: {key}"):
+            read_annotations(folder / "data.yaml")
+    merged = ["a: &a0 {x: 1}", *(f"b{i}: &a{i + 1} {{<<: [{', '.join([f'*a{i}'] * 9)}]}}" for i in range(12))]
+    (folder / "data.yaml").write_text("\n".join([*merged, "kpt_shape: [2, 3]", ""]))
+    with pytest.raises(DataError, match="merged mappings"):
+        read_annotations(folder / "data.yaml")
+
+
+def test_a_photo_of_a_name_that_no_file_can_have_is_left_out(folder):
+    path = label_studio(folder, [region("keypoint", "nose", x=50, y=50)])
+    (good,) = json.loads(path.read_text())
+    path.write_text(json.dumps([good, {**good, "data": {"image": "a" * 300 + ".jpg"}}]))
+    (problem,) = read_annotations(path).problems
+    assert "cannot be the name of a photo" in problem
+
+
+@pytest.mark.parametrize("place", ["/", "../..", "images/../../..", "a" * 300, '"a\\0b"'])
+def test_yolo_looks_for_photos_in_its_own_folder_only(folder, place):
+    (folder / "yolo" / "images").mkdir(parents=True)
+    (folder / "yolo" / "data.yaml").write_text(f"kpt_shape: [2, 3]\ntrain: {place}\n")
+    with pytest.raises(DataError, match="no usable photo"):
+        read_annotations(folder / "yolo")
+
+
+def test_more_keypoints_than_anything_has_are_refused(folder):
+    region_of = [region("keypoint", f"k{i}", x=50, y=50) for i in range(1001)]
+    with pytest.raises(DataError, match="the most is 1000"):
+        read_annotations(label_studio(folder, region_of))

@@ -1,5 +1,6 @@
 """Each kind of rows gives back the table that was written, in blocks of any size."""
 
+import json
 import pickle
 
 import numpy as np
@@ -39,8 +40,8 @@ def write_hdf5(folder, table):
 def write_zarr(folder, table):
     zarr = pytest.importorskip("zarr")
     group = zarr.open_group(str(folder / "X.zarr"), mode="w")
-    group.create_array("X", data=table, chunks=(20, 3))
-    group.create_array("y", data=np.arange(N))
+    group.create_array("X", shape=table.shape, dtype=table.dtype, chunks=(20, 3))[:] = table
+    group.create_array("y", shape=N, dtype=np.int64)[:] = np.arange(N)
     return open_rows(folder / "X.zarr")
 
 
@@ -224,3 +225,69 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, table, monkeypatch)
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     with pytest.raises(DataError, match=r"needs the package h5py: pip install 'annealed\[h5py\]'"):
         open_rows(tmp_path / "X.h5")
+
+
+def zarr_vector(folder, compressor):
+    """A Zarr store of version 2 with a matrix, and the vector `feature_names` packed by some codec."""
+    folder.mkdir()
+    (folder / ".zgroup").write_text('{"zarr_format": 2}')
+    common = {"zarr_format": 2, "fill_value": 0, "order": "C", "filters": None}
+    matrix = {**common, "shape": [4, 2], "chunks": [4, 2], "dtype": "<f8", "compressor": None}
+    names = {**common, "shape": [2], "chunks": [2], "dtype": "<f8", "compressor": compressor}
+    for name, array, value in (("X", matrix, np.ones((4, 2)).tobytes()), ("feature_names", names, b"?")):
+        (folder / name).mkdir()
+        (folder / name / ".zarray").write_text(json.dumps(array))
+        (folder / name / ("0.0" if name == "X" else "0")).write_bytes(value)
+    return folder
+
+
+@pytest.mark.parametrize("codec", ["pickle", "json2", "msgpack2"])
+def test_a_store_cannot_name_how_its_values_are_unpacked(tmp_path, codec):
+    pytest.importorskip("zarr")
+    with pytest.raises(DataError, match=r"cannot be opened|not accepted"):
+        open_rows(zarr_vector(tmp_path / "a.zarr", {"id": codec}))
+
+
+@pytest.mark.parametrize("kind", ["external", "link", "virtual"])
+def test_hdf5_is_not_followed_into_other_files(tmp_path, kind):
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "other.bin").write_bytes(np.ones(6).tobytes())
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["X"] = np.ones((3, 2))
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        if kind == "external":
+            file.create_dataset("X", (3, 2), float, external=[(str(tmp_path / "other.bin"), 0, 48)])
+        elif kind == "link":
+            file["X"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "X")
+        else:
+            layout = h5py.VirtualLayout((3, 2), float)
+            layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "X", (3, 2))
+            file.create_virtual_dataset("X", layout)
+    with pytest.raises(DataError, match="not followed"):
+        open_rows(tmp_path / "X.h5")
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "message"),
+    [
+        ("indptr", [0, 5, 2, 6], "do not follow one another"),
+        ("indptr", [0, 1, 2, 9], "do not fit"),
+        ("indices", [0, 1, 2, 0, 1, 9], "outside the matrix"),
+        ("indices", [0.0, 1.0, 2.0, 0.0, 1.0, 2.0], "whole numbers"),
+        ("shape", [3, 10**12], "ANNEALED_INPUT_MEMORY"),
+        ("shape", [3, -3], "a matrix with rows and columns"),
+        ("shape", [3, 3, 3], "as scipy.sparse.save_npz writes it"),
+    ],
+)
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_sparse_files_that_do_not_fit(tmp_path, member, value, message, save):
+    matrix = sparse.csr_array(np.arange(9.0).reshape(3, 3) % 4 * (np.eye(3) < 1))
+    arrays = {
+        "indptr": [0, 2, 4, 6],
+        "indices": [0, 1, 2, 0, 1, 2],
+        "data": np.ones(6),
+        "shape": matrix.shape,
+    }
+    save(tmp_path / "X.npz", format=np.array(b"csr"), **{**arrays, member: np.array(value)})
+    with pytest.raises(DataError, match=message):
+        open_rows(tmp_path / "X.npz").read(0, 3)

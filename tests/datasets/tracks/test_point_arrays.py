@@ -68,5 +68,5 @@ def test_a_mask_with_its_axes_the_other_way_round_is_said(points, tmp_path):
 
 def test_objects_are_not_read(tmp_path):
     np.save(tmp_path / "a.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(DataError, match="not an array"):
+    with pytest.raises(DataError, match="not a readable"):
         read_tracks(tmp_path / "a.npy")

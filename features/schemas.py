@@ -1,18 +1,10 @@
-"""Schemas: what the values of a file of objects, such as JSON, must be."""
+"""Schemas: what the values of an object of a file, such as JSON, must be."""
 
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MAX_NAME = 1000
-MAX_POSITION_PX = 1e7
-MAX_SIDE_PX = 1_000_000
-
-Position = Annotated[float, Field(ge=-MAX_POSITION_PX, le=MAX_POSITION_PX, allow_inf_nan=False)]
-"""x, y, a width or a height, in pixels."""
-
-Side = Annotated[int, Field(ge=1, le=MAX_SIDE_PX)]
-"""Width or height of a photo in pixels."""
 
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 
@@ -21,12 +13,18 @@ Identity = int | Annotated[str, Field(max_length=MAX_NAME)]
 
 
 class Schema(BaseModel):
-    """What an object of a JSON file must hold; what else it holds is passed over."""
+    """What an object of a file must hold; what else it holds is passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-SomeSchema = TypeVar("SomeSchema", bound=Schema)
+class ExactSchema(BaseModel):
+    """What an object of a file holds, no more and no less, without conversions."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+SomeSchema = TypeVar("SomeSchema", bound=BaseModel)
 
 
 class SchemaError(ValueError):
