@@ -35,6 +35,21 @@ PoolOption = Annotated[
         help="Candidates: 'paper' (velocity clustering), 'large' (more generators) or 'pairs' (of frames)."
     ),
 ]
+MemoryBudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Memory that the fit may take besides the program itself, such as 2GB; 1 GiB by default.",
+        rich_help_panel="Large tables",
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Dask cluster to run on: the address of its scheduler, such as tcp://10.0.0.1:8786, or local:N "
+        "for N worker processes on this machine.",
+        rich_help_panel="Cluster",
+    ),
+]
 FeaturesOption = Annotated[str, typer.Option(help="'all', 'likelihood' or 'prior'.")]
 FormOption = Annotated[
     str,

@@ -1,6 +1,8 @@
 """From rows that stay on disk to a design within a memory budget, and back to the table's units."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 
@@ -42,6 +44,19 @@ class RowSettings:
     n_batches: int
     n_outputs: int
     memory_budget: int
+
+
+_told: ContextVar[Callable[[int, int], None] | None] = ContextVar("annealed_rows_told", default=None)
+
+
+@contextmanager
+def told_of_parts(report: Callable[[int, int], None]) -> Iterator[None]:
+    """Let a function be told (done, total) as parts of the rows are read, within this context."""
+    token = _told.set(report)
+    try:
+        yield
+    finally:
+        _told.reset(token)
 
 
 NewShards = Callable[[RowSource, list[PartPlan], int], Shards]
@@ -93,6 +108,7 @@ def prepare_rows(
         shards: Shards = LocalShards(source, memory.resident_bytes // SMALL_SHARE, column_bytes)
     else:
         shards = new_shards(source, plans, memory.resident_bytes)
+    shards.told = _told.get()
     if isinstance(settings.response, Piecewise):
         row_limit = settings.memory_budget // (SAMPLE_SHARE * RAW_BYTES * source.n_features)
         ranges = _ranges(source, shards, plans, settings.response, row_limit)

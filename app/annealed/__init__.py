@@ -19,6 +19,7 @@ _HOME = {
     "distributed": "models.cluster",
     "load_model": "models",
     "open_rows": "datasets.rows",
+    "resumable": "models.run_states",
 }
 
 _load, __dir__, __all__ = lazy_names(__name__, {**_HOME, "__version__": ""})

@@ -10,7 +10,8 @@ of parts do not depend on who adds them, and the run goes on to the same bits.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,12 @@ from ..designs.parts import Node
 from ..designs.shards import PartPlan, Shard
 from ..losses import Loss
 from ..row_protocol import RowSource
+from .lost import WorkersLostError
 
 POLL_S = 2.0  # a call that takes longer is asked whether its worker still lives
+HEALTH_S = 10.0  # ... and one that takes longer than this, whether the worker still has the actor
 PATIENCE_S = 60.0  # how long a worker that does not answer may be listed by the scheduler
-
-
-class WorkersLostError(AnnealedError):
-    """No worker is left."""
+RETURN_S = 20.0  # how long workers may take to come back when none is left
 
 
 class LostError(Exception):
@@ -62,6 +62,7 @@ class ClusterShards:
         self._known: dict[str, np.ndarray] = {}
         self._columns: np.ndarray | None = None
         self._losses: dict[int, Loss] = {}
+        self.told: Callable[[int, int], None] | None = None
         workers = self._check_any(self._workers())
         _check_versions(client, workers)
         for number in self._plans:
@@ -96,6 +97,8 @@ class ClusterShards:
                     calls[plan.number] = address, self._call(address, method, rows, plan, *arguments)
             for number, (address, call) in calls.items():
                 results[number] = self._result(address, call)
+            if self.told is not None:
+                self.told(len(results), len(self._plans))
 
     def begin(self, known: dict[str, np.ndarray]) -> None:
         """Begin a run with all features."""
@@ -149,7 +152,8 @@ class ClusterShards:
         try:
             if address not in self._actors:
                 self._actors[address] = self._new_actor(address)
-            return getattr(self._actors[address], method)(*arguments)
+            with self._client.as_current():  # an actor takes its client from there
+                return getattr(self._actors[address], method)(*arguments)
         except (OSError, ValueError, RuntimeError) as error:
             if isinstance(error, AnnealedError):
                 raise
@@ -173,34 +177,71 @@ class ClusterShards:
             raise
 
     def _result(self, address: str, call):
-        """Wait for a call as long as its worker lives."""
+        """Wait for a call as long as its worker lives, and has the shard."""
+        asked = time.monotonic()
         while True:
             try:
                 return call.result(timeout=POLL_S)
             except TimeoutError:
-                if address not in self._client.nthreads():
+                if address not in self._alive():
                     raise LostError(address) from None
+                if time.monotonic() - asked > HEALTH_S:
+                    self._check_health(address)
+                    asked = time.monotonic()
             except AnnealedError:
                 raise
             except Exception as error:
+                if isinstance(error, KeyError) and self._is_shard(address, error.args[0]):
+                    raise LostError(address) from None
                 raise self._lost(address, error) from None
+
+    def _is_shard(self, address: str, key) -> bool:
+        """Return whether a key that the worker does not know is that of its shard."""
+        return address in self._futures and self._futures[address].key == key
+
+    def _check_health(self, address: str) -> None:
+        """Raise LostError if a worker that lives has let go of its shard: nobody would ever answer a call."""
+        future = self._futures.get(address)
+        if address not in self._actors or future is None:
+            return
+        # Unlike `run` of the client, this may take too long: a worker without a moment for us is asked again.
+        with suppress(TimeoutError, OSError):
+            asked = self._client._run(_has_actor, future.key, workers=[address], on_error="return")
+            if self._client.sync(lambda: asked, callback_timeout=HEALTH_S)[address] is False:
+                raise LostError(address)
+
+    def _alive(self) -> Mapping[str, int]:
+        """Return what the scheduler knows of its workers, by address."""
+        try:
+            return self._client.nthreads()
+        except (OSError, ValueError, RuntimeError, TimeoutError) as error:
+            raise WorkersLostError(
+                f"{self._client.scheduler.address}: the scheduler does not answer any more ({error})"
+            ) from None
 
     def _lost(self, address: str, error: Exception) -> Exception:
         """Return the loss of a worker if it is gone or goes within a while, otherwise the error itself."""
+        if "Worker holding Actor was lost" in str(error):
+            return LostError(address)
         if not _is_about_connections(error):
             return error
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
-            if address not in self._client.nthreads():
+            if address not in self._alive():
                 return LostError(address)
             time.sleep(POLL_S / 10)
         return error
 
     def _workers(self) -> list[str]:
         """Return the addresses of the workers, in a fixed order."""
-        return sorted(self._client.nthreads())
+        return sorted(self._alive())
 
     def _check_any(self, workers: list[str]) -> list[str]:
+        """Return workers, or those that come within a while if there are none."""
+        deadline = time.monotonic() + RETURN_S
+        while not workers and time.monotonic() < deadline:
+            time.sleep(POLL_S / 10)
+            workers = self._workers()
         if not workers:
             raise WorkersLostError(f"{self._client.scheduler.address}: the cluster has no workers left")
         return workers
@@ -237,6 +278,10 @@ class ClusterShards:
             steps.append(("bind", {number: self._losses[number]}))
         for method, *arguments in steps:
             self._result(address, self._call(address, method, *arguments))
+
+
+def _has_actor(key, dask_worker) -> bool:
+    return key in dask_worker.state.actors
 
 
 def _is_about_connections(error: Exception) -> bool:

@@ -5,7 +5,7 @@ iterations. As soon as the survivors of all parts fit the memory they are gather
 design, and the rest of the run is as if they had always been there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +22,14 @@ class Shards(Protocol):
     """The processes that hold the parts, seen from the one that holds the coefficients.
 
     See `LocalShards`, where it is this very process.
+
+    Attributes
+    ----------
+    told : callable or None
+        Told (done, total) as `map_parts` goes on.
     """
+
+    told: Callable[[int, int], None] | None
 
     def map_parts(self, method: str, plans: Sequence[PartPlan], *arguments) -> list: ...
 

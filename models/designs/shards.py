@@ -221,11 +221,17 @@ class LocalShards:
     def __init__(self, source: RowSource, memory_bytes: int, expected_bytes: int) -> None:
         self.source = source
         self.shard = Shard(source.n_features, memory_bytes, expected_bytes)
+        self.told: Callable[[int, int], None] | None = None
 
     def map_parts(self, method: str, plans: Sequence[PartPlan], *arguments) -> list:
         """Call `look` or `build` of a shard for every part; results in the order of the parts."""
         self._numbers = [plan.number for plan in plans]
-        return [getattr(self.shard, method)(self.source, plan, *arguments) for plan in plans]
+        results = []
+        for plan in plans:
+            results.append(getattr(self.shard, method)(self.source, plan, *arguments))
+            if self.told is not None:
+                self.told(len(results), len(plans))
+        return results
 
     def begin(self, known: dict[str, np.ndarray]) -> None:
         """Begin a run with all features."""

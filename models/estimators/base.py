@@ -1,8 +1,9 @@
 """What the annealed estimators share: parameters, checks, the run itself, and what they selected."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,8 +18,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ...features.errors import DataError, ParameterError
 from ..additive import LinearModel, PiecewiseModel
-from ..annealing import AnnealingResult, anneal_path
-from ..cluster.context import current_client
+from ..annealing import AnnealingConfig, AnnealingResult, anneal, anneal_path
+from ..cluster.context import current_client, one_fit_at_a_time
 from ..cluster.workers import ClusterShards
 from ..columns import varying_columns
 from ..losses import Loss
@@ -27,8 +28,9 @@ from ..penalties import Penalty
 from ..responses import Linear, Piecewise, Prepared, Response
 from ..row_preparation import RowSettings, prepare_rows
 from ..row_protocol import RowSource, respond_to_rows
+from ..run_states import current_states
 from ..schedules import InverseSchedule
-from .callbacks import CallbackSupport, each_iteration
+from .callbacks import CallbackSupport, each_iteration, followed
 from .row_inputs import (
     as_rows,
     budget_bytes,
@@ -44,6 +46,13 @@ AUTO_BATCHES = 16
 LossFactory = Callable[[np.ndarray, np.ndarray], Loss]
 """(targets, sample_weight) -> loss; targets have shape (n_outputs, n_samples)."""
 COUNT = Interval(Integral, 1, None, closed="left")
+
+
+@contextmanager
+def fitting(estimator: "BaseFSA") -> Iterator[None]:
+    """Surround a fit: who follows it is told, and a cluster is its alone."""
+    with one_fit_at_a_time(), followed(estimator):
+        yield
 
 
 class FittedAttributes:
@@ -209,12 +218,8 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         always_keep, groups = self.always_keep, self.feature_groups
         design = prepared.new_design()
         sizes = [self._attainable(k, design.n_features) for k in ks]
-        path = anneal_path(
-            design,
-            loss,
-            self._resolve_penalty(),
-            InverseSchedule(sizes[0], self.n_iter, self.mu),
-            sizes,
+        schedule = InverseSchedule(sizes[0], self.n_iter, self.mu)
+        config = AnnealingConfig(
             batch_size=self._resolve_batch_size(design.n_rows),
             momentum=self.momentum,
             learning_rate=self.learning_rate,
@@ -223,7 +228,20 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             tol=self.tol,
             callback=each_iteration(self),
         )
+        problem = design, loss, self._resolve_penalty(), schedule
+        states = current_states()
+        if states is None or len(set(sizes)) > 1:
+            path = anneal_path(*problem, sizes, config)
+        else:
+            state = states.begin((design.n_rows, design.n_features, *self._told_apart(), schedule), loss)
+            config = replace(config, checkpoint=state.write)
+            path = [anneal(*problem, config, resume_from=state.found)]
         return [(prepared.to_model(result), result) for result in path]
+
+    def _told_apart(self) -> list[str]:
+        """Return the parameters that a model depends on, as text."""
+        parameters = self.get_params(deep=False)
+        return [f"{name}={value!r}" for name, value in sorted(parameters.items()) if name != "callback"]
 
     def _attainable(self, k: int, n_features: int) -> int:
         if isinstance(k, bool):

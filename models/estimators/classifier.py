@@ -16,9 +16,8 @@ from ..responses import Linear
 from ..row_protocol import RowSource
 from ..target_kinds import encode_classes, signs
 from .adaptive import STRONG_SIGNALS, adapt
-from .base import BaseFSA, LossFactory
+from .base import BaseFSA, LossFactory, fitting
 from .calibration import LOG_ODDS, fit_ramp, probabilities
-from .callbacks import followed
 
 
 def _has_probabilities(estimator: "FSAClassifier") -> bool:
@@ -147,7 +146,7 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         -------
         self
         """
-        with followed(self):
+        with fitting(self):
             self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k])[0])
         return self
 

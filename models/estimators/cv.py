@@ -15,10 +15,12 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_sample_weight
 
 from ...features.errors import ParameterError
-from .callbacks import followed
+from ..row_protocol import RowSource
+from ..row_subset import RowSubset
+from .base import fitting
 from .classifier import FSAClassifier
 from .regressor import FSARegressor
-from .row_inputs import as_rows
+from .row_inputs import as_rows, names_among
 
 DEFAULT_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
 
@@ -59,18 +61,23 @@ class SizeByCrossValidation:
         -------
         self
         """
-        if as_rows(X, self.memory_budget) is not None:  # type: ignore[attr-defined]
-            raise ParameterError(
-                "k is chosen by cross-validation on tables in memory only; "
-                "one that is read block by block takes the estimator of a single k"
-            )
-        X, y = self._validate(X, y=y, multi_output=not is_classifier(self))
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        with followed(self):
+        X, y, sample_weight = self._validate_all(X, y, sample_weight)
+        with fitting(self):
             self.k_ = self._choose_size(X, y, sample_weight, self._split_parameters(sample_weight, groups))
             self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k_])[0])
         return self
+
+    def _validate_all(self, X, y, sample_weight):
+        """Return the table, in memory or as rows that stay where they are, the targets and the weights."""
+        multi_output = not is_classifier(self)
+        names = names_among(y, sample_weight)
+        rows = as_rows(X, self.memory_budget, names)  # type: ignore[attr-defined]
+        if rows is not None:
+            return self._validate_rows(rows, y, sample_weight, multi_output=multi_output)
+        X, y = self._validate(X, y=y, multi_output=multi_output)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return X, y, sample_weight
 
     def _split_parameters(self, sample_weight, groups) -> dict[str, Any]:
         """Return what the splitter is given: by scikit-learn's routing where that is switched on."""
@@ -88,9 +95,11 @@ class SizeByCrossValidation:
         return router.add(splitter=splitter, method_mapping=to_split)
 
     def _choose_size(self, X, y, sample_weight, split_parameters) -> int:
-        sizes = self._sizes(X)
+        sizes = self._sizes()
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
-        splits = list(splitter.split(X, y, **split_parameters))
+        splits = list(splitter.split(np.empty((len(y), 0)), y, **split_parameters))
+        if isinstance(X, RowSource):  # which are read in their order
+            splits = [(np.sort(train), np.sort(test)) for train, test in splits]
         scorer = check_scoring(self, scoring=self.scoring)
         scores = np.array([self._score_fold(X, y, sample_weight, sizes, scorer, *rows) for rows in splits])
         self.cv_results_ = {
@@ -101,10 +110,11 @@ class SizeByCrossValidation:
         }
         return sizes[int(np.argmax(self.cv_results_["mean_test_score"]))]
 
-    def _sizes(self, X) -> list[int]:
+    def _sizes(self) -> list[int]:
         """Return the sizes to try, ascending."""
         groups = self.feature_groups  # type: ignore[attr-defined]
-        available = np.shape(X)[1] if groups is None else len(np.unique(groups))
+        n_features = self.n_features_in_  # type: ignore[attr-defined]
+        available = n_features if groups is None else len(np.unique(groups))
         wanted = DEFAULT_SIZES if self.k is None else self.k
         if not isinstance(wanted, Sequence | np.ndarray) or isinstance(wanted, str) or len(wanted) == 0:
             raise ParameterError(f"k must be a sequence of sizes or None, got {self.k!r}")
@@ -119,11 +129,11 @@ class SizeByCrossValidation:
     def _score_fold(self, X, y, sample_weight, sizes, scorer, train, test) -> list[float]:
         weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
         estimator = self._single()
-        fitted = estimator._fit_sizes(_safe_indexing(X, train), _safe_indexing(y, train), weight, sizes)
+        fitted = estimator._fit_sizes(_rows_of(X, train), _safe_indexing(y, train), weight, sizes)
         scores = []
         for one in reversed(fitted):  # smallest first
             estimator._set_fitted(*one)
-            scores.append(scorer(estimator, _safe_indexing(X, test), _safe_indexing(y, test)))
+            scores.append(scorer(estimator, _rows_of(X, test), _safe_indexing(y, test)))
         return scores
 
     def _single(self):
@@ -131,6 +141,11 @@ class SizeByCrossValidation:
         parameters = self.get_params(deep=False)
         del parameters["cv"], parameters["scoring"]
         return clone(self._single_class(**parameters))
+
+
+def _rows_of(X, rows: np.ndarray):
+    """Return some rows of a table; those that stay on disk stay there."""
+    return RowSubset(X, rows) if isinstance(X, RowSource) else _safe_indexing(X, rows)
 
 
 @dataclass(eq=False, repr=False)

@@ -10,8 +10,7 @@ from sklearn.utils.validation import column_or_1d
 from ...features.errors import DataError
 from ..comparable_pairs import comparable_pairs
 from ..losses import PairwiseLogistic
-from .base import BaseFSA
-from .callbacks import followed
+from .base import BaseFSA, fitting
 from .row_inputs import as_rows, names_among
 
 
@@ -94,8 +93,8 @@ memory_budget, callback
             pairs, r = comparable_pairs(column_or_1d(y), qid, include_ties=self.include_ties)
         loss = PairwiseLogistic(pairs, r, X.shape[0], pair_weight)
         part_ends = None if rows is None else np.array([0, *(stop for _, stop in loss.splits(1))])
-        prepared = self._prepare(X, np.ones(X.shape[0]), shuffle=False, part_ends=part_ends)
-        with followed(self):
+        with fitting(self):
+            prepared = self._prepare(X, np.ones(X.shape[0]), shuffle=False, part_ends=part_ends)
             self._set_fitted(*self._anneal(prepared, loss, [self.k])[0])
         return self
 

@@ -13,8 +13,7 @@ from ..losses import VALUE_LOSSES, find_loss
 from ..responses import Linear
 from ..row_protocol import RowSource
 from ..target_kinds import are_labels
-from .base import BaseFSA, LossFactory
-from .callbacks import followed
+from .base import BaseFSA, LossFactory, fitting
 from .swapping import can_swap, swapped
 
 
@@ -92,7 +91,7 @@ memory_budget, random_state, callback
         -------
         self
         """
-        with followed(self):
+        with fitting(self):
             self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k])[0])
         return self
 

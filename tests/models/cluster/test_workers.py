@@ -11,12 +11,13 @@ from annealed.datasets.rows import ArrayRows, open_rows
 from annealed.features.errors import DataError
 from annealed.models.cluster import current_client, distributed
 from annealed.models.cluster import workers as workers_module
-from annealed.models.cluster.workers import ClusterShards, WorkersLostError, versions
+from annealed.models.cluster.lost import WorkersLostError
+from annealed.models.cluster.workers import ClusterShards, versions
 from annealed.models.losses import Logistic
 from annealed.models.responses import Linear, Piecewise
 from annealed.models.row_preparation import RowSettings, prepare_rows
 
-dask_distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of processes that were killed
@@ -26,21 +27,6 @@ pytestmark = [
 N, M = 5000, 20
 N_STEPS = 4
 LINEAR = Linear()
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Four worker processes on this machine; one that is killed is started again."""
-    cluster = dask_distributed.LocalCluster(
-        n_workers=4,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        memory_limit=0,
-        host="127.0.0.1",
-    )
-    with cluster, dask_distributed.Client(cluster) as client:
-        yield client
 
 
 class SomeWorkers(ClusterShards):
@@ -130,7 +116,26 @@ def test_a_worker_that_is_killed_changes_no_bit(client, table, method, number):
     assert_same_bits(found, walk(ArrayRows(table)))
 
 
-def test_a_cluster_that_is_gone_ends_in_one_line(client, table):
+class ForgettingShards(SomeWorkers):
+    """A worker that lives lets go of its actor before a call."""
+
+    def _call(self, address, method, *arguments):
+        self.n_calls = getattr(self, "n_calls", 0) + (method == "value_and_gradient")
+        if self.n_calls == 5:
+            self.n_calls += 1
+            self._client.run(lambda dask_worker: dask_worker.state.actors.clear(), workers=[address])
+        return super()._call(address, method, *arguments)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_worker_without_its_actor_is_given_another(client, table, monkeypatch, n_workers):
+    monkeypatch.setattr(workers_module, "HEALTH_S", 0.5)
+    found = walk(ArrayRows(table), lambda *arguments: ForgettingShards(client, n_workers, *arguments))
+    assert_same_bits(found, walk(ArrayRows(table)))
+
+
+def test_a_cluster_that_is_gone_ends_in_one_line(client, table, monkeypatch):
+    monkeypatch.setattr(workers_module, "RETURN_S", 0.5)
     with pytest.raises(WorkersLostError, match="the cluster has no workers left"):
         walk(ArrayRows(table), lambda *a: KillingShards(client, 1, "value_and_gradient", 3, *a))
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -185,3 +185,22 @@ def test_groups_are_routed_through_a_pipeline(rng, X):
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         weighted = make_pipeline(scaler, chooser).fit(X, y, groups=groups, sample_weight=np.ones(120))
     np.testing.assert_array_equal(model.predict(X), weighted.predict(X))
+
+
+@pytest.mark.parametrize("estimator", [FSAClassifierCV, FSARegressorCV])
+def test_the_size_is_chosen_for_rows_that_stay_on_disk_as_for_the_array(tmp_path, rng, estimator):
+    X = (rng.standard_normal((1500, 12)) + 1).astype(np.float32)
+    score = X[:, 0] - X[:, 3] + 0.5 * rng.standard_normal(1500)
+    y = score > 0 if estimator is FSAClassifierCV else score
+    options = {"loss": "logistic"} if estimator is FSAClassifierCV else {"max_swaps": 0}
+    np.save(tmp_path / "X.npy", X)
+    weight = np.linspace(0, 2, 1500)
+    cv = ShuffleSplit(2, random_state=0)
+    models = [
+        estimator([1, 2, 4], cv=cv, n_iter=150, **options).fit(table, y, weight)
+        for table in (X, tmp_path / "X.npy")
+    ]
+    assert models[0].k_ == models[1].k_
+    scores = [model.cv_results_["split_test_scores"] for model in models]
+    np.testing.assert_allclose(scores[0], scores[1], atol=0.02)
+    np.testing.assert_array_equal(models[0].get_support(), models[1].get_support())
