@@ -101,7 +101,7 @@ def test_a_worker_killed_within_a_fit_changes_no_bit(client, table, tmp_path, mo
         if progress.iteration == 1:
             os.kill(pids[0], signal.SIGKILL)
 
-    estimator = FSAClassifier(K, memory_budget=BUDGET, mu=60, n_iter=60)
+    estimator = FSAClassifier(K, memory_budget=BUDGET, mu=10, n_iter=60)
     with annealed.distributed(client):
         found = clone(estimator).set_params(callback=kill).fit(tmp_path / "X.npy", score > 0)
     assert len(lost) == 1
@@ -131,7 +131,7 @@ def test_a_run_whose_workers_are_all_gone_goes_on_to_the_same_bits(table, tmp_pa
     monkeypatch.setattr(run_states, "EVERY_S", 0.0)
     X, score = table
     np.save(tmp_path / "X.npy", X)
-    estimator = FSAClassifier(K, memory_budget=BUDGET, response=response, mu=60, n_iter=60)
+    estimator = FSAClassifier(K, memory_budget=BUDGET, response=response, mu=10, n_iter=60)
     expected = clone(estimator).fit(tmp_path / "X.npy", score > 0)
     iterations = []
 
