@@ -58,6 +58,14 @@ FormOption = Annotated[
     ),
 ]
 SizeOption = Annotated[int, typer.Option("-k", help="Features to select.")]
+OverwriteOption = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace what an earlier run has written there; without it a place that is taken is refused.",
+        rich_help_panel="Output",
+    ),
+]
 
 if TYPE_CHECKING:
     from ..datasets.photos.photo_set import PhotoSet

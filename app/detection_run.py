@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -13,16 +14,19 @@ from ..features.errors import DataError
 from ..models.keypoints.detector import KeypointDetector
 from ..models.keypoints.objects.model import Objects
 from ..models.whole_files import whole_file
+from .output.crops import CROPS_ENDING, crops
 from .output.detection_files import DetectionWriter, Found, Picture
 from .output.overlay import draw_detections, draw_objects
-from .output.video_file import VideoFile
 from .photo_inputs import is_video, n_expected, pictures_of
 from .progress import Bars, warn
+from .wording import count
 
 FRAMES_PER_SECOND = 25.0
 """Of the overlay of a video that does not state its own."""
 SLOWEST = 0.1
 """Frames per second."""
+SAVED_AS: dict[str, dict[str, Any]] = {end: {"quality": 95} for end in (".jpg", ".jpeg", ".webp")}
+"""How pictures are saved, by the ending of their names, where Pillow's default will not do."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Finder:
         return self.detector.detect(image, threshold=self.threshold, raw=True)
 
     def draw(self, image: np.ndarray, found: Found) -> np.ndarray:
-        """Return a copy of a picture, perhaps enlarged, with what was found drawn in."""
+        """Return a copy of a picture with what was found drawn in."""
         if isinstance(found, Objects):
             return draw_objects(image, found)
         return draw_detections(image, found, self.detector.keypoint_names, object_px=self.detector.object_px)
@@ -77,6 +81,7 @@ class DetectionRun:
         self.finder = finder
         self.every = every
         self.bars = bars
+        self.crops: Path | None = None  # what the pictures of the next input's objects are named after
         self.n_found = self.n_photos = self.n_videos = self.n_frames = self.n_skipped = 0
         self._expected = {path: n_expected(path, every) for path in paths}
         self._done = 0
@@ -98,6 +103,7 @@ class DetectionRun:
                     self._count(path, n_pictures, len(found))
                     if save is not None:
                         save(self.finder.draw(image, found))
+                    self._save_crops(frame, image, found)
             self._check_length(path, n_pictures)
         except DataError as error:
             if overlay is not None and str(error).startswith(str(overlay)):
@@ -107,14 +113,25 @@ class DetectionRun:
             self.n_skipped += n_pictures == 0
         self._finish_input(path)
 
+    def _save_crops(self, frame: int | None, image: np.ndarray, found: Found) -> None:
+        """Write a picture of every object, where that is wanted."""
+        if self.crops is None:
+            return
+        number = "" if frame is None else f"-frame{frame:06}"
+        for i, crop in enumerate(crops(image, found, self.finder.detector.object_px)):
+            place = self.crops.with_name(f"{self.crops.stem}{number}-{i}{CROPS_ENDING}")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(place) as temporary:
+                Image.fromarray(crop).save(temporary, **SAVED_AS[CROPS_ENDING])
+
     def summary(self) -> str:
         """Return what was found in how many photos and videos, in words."""
-        what = "objects" if self.finder.finds_objects else "detections"
-        places = [f"{self.n_photos} photos"] if self.n_photos or not self.n_videos else []
+        what = count(self.n_found, "object" if self.finder.finds_objects else "detection")
+        places = [count(self.n_photos, "photo")] if self.n_photos or not self.n_videos else []
         if self.n_videos:
-            places.append(f"{self.n_frames} frames of {self.n_videos} videos")
+            places.append(f"{count(self.n_frames, 'frame')} of {count(self.n_videos, 'video')}")
         skipped = f", {self.n_skipped} skipped" if self.n_skipped else ""
-        return f"{self.n_found} {what} in {' and '.join(places)}{skipped}"
+        return f"{what} in {' and '.join(places)}{skipped}"
 
     def _finish_input(self, path: Path) -> None:
         self._done += self._expected[path]
@@ -149,9 +166,14 @@ def _overlay(overlay: Path | None, path: Path, every: int) -> Iterator[Callable[
     if overlay is None:
         yield None
     elif is_video(path):
+        from .output.video_file import VideoFile
+
+        overlay.parent.mkdir(parents=True, exist_ok=True)
         rate = max(SLOWEST, (frame_rate(path) or FRAMES_PER_SECOND) / every)  # as fast as the video
         with whole_file(overlay, keep_interrupted=True) as temporary, VideoFile(temporary, rate) as video:
             yield video.write
     else:
+        ending = overlay.suffix.lower()
+        overlay.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(overlay) as temporary:
-            yield lambda picture: Image.fromarray(picture).save(temporary)
+            yield lambda picture: Image.fromarray(picture).save(temporary, **SAVED_AS.get(ending, {}))

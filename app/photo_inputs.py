@@ -1,8 +1,9 @@
 """Photos and videos named on the command line: files, folders and globs."""
 
 import glob
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from ..datasets.videos import stated_length, video_frames
 from ..features.errors import DataError
 
 ACCEPTED = images.EXTENSIONS + videos.EXTENSIONS
+WRITTEN = ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".ppm"
+"""Formats that photos keep; of the others one would lose colours."""
 
 
 def find_inputs(inputs: Sequence[str]) -> list[Path]:
@@ -76,18 +79,34 @@ def n_expected(path: Path, every: int = 1) -> int:
         return 1
 
 
-def overlay_names(paths: Sequence[Path]) -> list[str]:
-    """Return a file name for the overlay of each input, a picture or a video, no two stems alike."""
+def overlay_names(paths: Sequence[Path], *, flat: bool = False) -> list[str]:
+    """Return a name for the overlay of each input, no two alike but for their endings.
+
+    Photos keep their format, videos are MP4. Inputs that lie in several folders keep these, as far as they
+    differ: `a/x.jpg` and `b/x.jpg` stay what they are, but `a/x.jpg` and `a/y.jpg` become `x.jpg` and
+    `y.jpg`. With `flat` all results lie in one folder.
+    """
     names: list[str] = []
     taken: set[str] = set()
-    for path in paths:
-        stem, n = path.stem, 1
+    for path, folder in zip(paths, [PurePath()] * len(paths) if flat else _folders(paths), strict=True):
+        stem, n = (folder / path.stem).as_posix(), 1
         while stem.lower() in taken:
             n += 1
-            stem = f"{path.stem}-{n}"
+            stem = (folder / f"{path.stem}-{n}").as_posix()
         taken.add(stem.lower())
-        names.append(stem + (".mp4" if is_video(path) else ".png"))
+        ending = path.suffix if path.suffix.lower() in WRITTEN else ".png"
+        names.append(stem + (".mp4" if is_video(path) else ending))
     return names
+
+
+def _folders(paths: Sequence[Path]) -> list[PurePath]:
+    """The folder of each path, relative to the one that all of them share."""
+    folders = [path.absolute().parent for path in paths]
+    try:
+        shared = os.path.commonpath(folders) if folders else ""
+    except ValueError:  # on several drives
+        return [PurePath()] * len(folders)
+    return [folder.relative_to(shared) for folder in folders]
 
 
 def check_not_replaced(paths: Sequence[Path], outputs: Sequence[Path]) -> None:

@@ -1,4 +1,6 @@
-"""Numbers in sentences."""
+"""Numbers and lists in sentences."""
+
+from collections.abc import Sequence
 
 
 def duration(seconds: float) -> str:
@@ -18,6 +20,22 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s" if minutes < 10 else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def listed(names: Sequence[str], most: int, noun: str, plural: str = "") -> str:
+    """Return names with commas between them, and of many how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"], 2, "file"), listed(["a", "b", "c", "d"], 2, "file")
+    ('a, b', 'a, b and 2 more files')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return (
+        ", ".join(names[:most])
+        + f" and {count(len(names) - most, f'more {noun}', plural and f'more {plural}')}"
+    )
 
 
 def count(n: int, noun: str, plural: str = "") -> str:

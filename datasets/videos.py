@@ -1,18 +1,26 @@
-"""Videos as streams of frames."""
+"""Videos as streams of frames.
+
+FFmpeg's libraries load with the first video, as much of the program never opens one.
+"""
+
+from __future__ import annotations
 
 import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import av
 import numpy as np
-from av.container import InputContainer
-from av.video.stream import VideoStream
 
 from ..features.errors import DataError
 from .limits import check_memory
+
+if TYPE_CHECKING:
+    import av
+    from av.container import InputContainer
+    from av.video.stream import VideoStream
 
 EXTENSIONS = (".avi", ".mp4", ".mov", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".wmv", ".ogv")
 MAX_FRAME_RATE = 1000.0  # a header that states more is wrong: it gives the ticks of a clock
@@ -36,6 +44,8 @@ def opened_video(path: str | os.PathLike) -> Iterator[tuple[InputContainer, Vide
     DataError
         If the file is missing, FFmpeg cannot read it, or its frames are larger than their budget of memory.
     """
+    import av
+
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: no such file")

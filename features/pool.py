@@ -61,7 +61,7 @@ class WindowPool:
     --------
     >>> pool = WindowPool.default()
     >>> len(pool), pool.names()[0]
-    (61803, 'HOG red block (0, 0) cell (0, 0) orientation 0')
+    (61803, 'red edges at 79 degrees in the top far left cell, beside those below and right')
     >>> pool[[0, -1]].compute(np.zeros((5, 26, 26, 3), np.uint8)).shape
     (2, 5)
     """

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from ..features.codes import N_CODES, check_ranges, encode
 from ..features.errors import DataError
@@ -37,7 +37,7 @@ class AdditiveModel(ABC):
 
     def respond(self, X) -> np.ndarray:
         """Return f for each row of a table, shape (n_samples, n_outputs), float64."""
-        if sparse.issparse(X):
+        if scipy.sparse.issparse(X):
             return self._respond_to_rows(X)
         out = np.empty((X.shape[0], len(self.intercept)))
         n_rows = max(1, CHUNK_VALUES // max(1, len(self.features) * len(self.intercept)))

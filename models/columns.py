@@ -3,7 +3,7 @@
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from ..features.errors import DataError
 
@@ -51,7 +51,7 @@ def constant_among(X, doubtful: np.ndarray) -> np.ndarray:
 def column_extremes(X) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest value of each column of an array or sparse array."""
     low, high = X.min(axis=0), X.max(axis=0)
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
     return low, high
 

@@ -11,8 +11,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy
 from numba import njit
-from scipy import sparse
 
 from ..features.codes import CODE_MAX, encode
 from ..features.errors import ParameterError
@@ -105,7 +105,7 @@ class Linear(Response):
     batch_rows = 250
 
     def prepare(self, X, weight: np.ndarray, order: np.ndarray) -> Prepared:
-        return (_prepare_sparse if sparse.issparse(X) else _prepare_dense)(X, weight, order)
+        return (_prepare_sparse if scipy.sparse.issparse(X) else _prepare_dense)(X, weight, order)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Piecewise(Response):
             raise ParameterError(f"ranges must be one of {tuple(RANGES)}, got {self.ranges!r}")
 
     def prepare(self, X, weight: np.ndarray, order: np.ndarray) -> Prepared:
-        if sparse.issparse(X):
+        if scipy.sparse.issparse(X):
             raise ParameterError('response="piecewise" needs a dense X; a sparse X takes response="linear"')
         columns = np.ascontiguousarray(X[order].T)
         low, high = RANGES[self.ranges](columns, weight[order])
@@ -181,7 +181,7 @@ def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prep
 
 
 def _prepare_sparse(X, weight: np.ndarray, order: np.ndarray) -> Prepared:
-    X = sparse.csr_array(X)
+    X = scipy.sparse.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()  # the numbers are the caller's
         X.sum_duplicates()
@@ -203,7 +203,7 @@ def _sparse_deviation(X, portion: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Standard deviations of the columns; where they are small beside the means, from the gaps to these."""
     values = X.data.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = sparse.csr_array((values * values, X.indices, X.indptr), shape=X.shape)
+        squares = scipy.sparse.csr_array((values * values, X.indices, X.indptr), shape=X.shape)
         variance = np.maximum(0.0, portion @ squares - mean**2)
         if (variance < 1e-6 * mean**2).any():  # the difference has lost its digits
             weight = np.repeat(portion, np.diff(X.indptr))

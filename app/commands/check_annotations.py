@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..arguments import PHOTOS_HELP, SCALE_BY_HELP
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, OverwriteOption
 
 
 def command(
@@ -19,6 +19,7 @@ def command(
     ] = 20.0,
     fewest: Annotated[int, typer.Option(min=0, help="Objects in which a keypoint must be visible.")] = 20,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP)] = "auto",
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Look for mistakes in labels: one line each, the worst of a kind first.
 
@@ -33,9 +34,13 @@ def command(
     from ...datasets.photos.annotation_checks import check_annotations
     from ...datasets.photos.annotation_formats import read_annotations
     from ..arguments import sized
+    from ..places import check_new_file
     from ..progress import warn
     from ..status import ExitStatus
+    from ..wording import count
 
+    if out is not None:
+        check_new_file(out, overwrite)
     photos = sized(read_annotations(data), scale_by)
     found = check_annotations(photos, smallest_px=smallest, fewest=fewest)
     if as_json:
@@ -48,10 +53,12 @@ def command(
         from ..output.annotation_report import findings_page
 
         write_whole(out, findings_page(data, photos, found).encode())
+        warn(f"{out}: written")
     n_photos = len({finding.photo for finding in found if finding.photo})
     warn(
-        f"{len(photos)} photos, {photos.n_objects} objects, {len(photos.keypoint_names)} keypoints: "
-        + (f"{len(found)} findings in {n_photos} photos" if found else "nothing found")
+        f"{count(len(photos), 'photo')}, {count(photos.n_objects, 'object')}, "
+        f"{count(len(photos.keypoint_names), 'keypoint')}: "
+        + (f"{count(len(found), 'finding')} in {count(n_photos, 'photo')}" if found else "nothing found")
     )
     if found:
         raise typer.Exit(int(ExitStatus.ERROR))

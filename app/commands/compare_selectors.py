@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..arguments import OverwriteOption
 from ..output.tables import FormatOption, TableFormat, print_table
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def command(
     folds: Annotated[int, typer.Option(help="Folds.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
     table_format: FormatOption = TableFormat.table,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Compare selectors on a table: score, stability and seconds of each method for each k.
 
@@ -34,13 +36,14 @@ def command(
     from ...models.selection.judging import TASKS
     from ...models.selection.registry import method_named, methods_for
     from ...models.target_kinds import kind_of
-    from ...models.whole_files import check_file_place, whole_file
+    from ...models.whole_files import whole_file
     from ..output.selection_files import plot_scores
+    from ..places import check_new_file
     from ..progress import Bars, warn, warn_of_problems
     from ..status import ExitStatus, exit_with
 
     if out is not None:
-        check_file_place(out)
+        check_new_file(out, overwrite)
     named = read_table(table, target)
     warn_of_problems(named.left_out)
     data = named.table

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..arguments import OverwriteOption
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -21,6 +23,7 @@ def command(
     out: Annotated[Path, typer.Option(help="Folder for the page, the pictures and the model.")] = Path(
         "demo-output"
     ),
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Train a detector of two face keypoints on composed photos, use it on others, and show both.
 
@@ -28,17 +31,18 @@ def command(
     """
     from ...datasets.photos.sample_photos import load_astronaut, make_sample_photos
     from ...models.keypoints.training.trainer import train_detector
-    from ...models.whole_files import check_folder_place, whole_folder
+    from ...models.whole_files import whole_folder
+    from ..places import check_new_folder, results_folder
     from ..progress import Bars
 
-    check_folder_place(out)
+    check_new_folder(out, overwrite)
     training = make_sample_photos(N_TRAINING)
     test = make_sample_photos(N_TEST, split="test", shape=(300, 400))
     columns = {name: training.keypoint_index(name) for name in KEYPOINTS}
     with Bars() as bars:
         result = train_detector(training.photos, columns, _config(), report=bars.update)
     scores, pictures = _try_out(result.detector, test, load_astronaut(), result)
-    with whole_folder(out) as folder:
+    with results_folder(out, overwrite), whole_folder(out) as folder:
         result.detector.save(folder / "demo.safetensors")
         (folder / "index.html").write_text(_render(result, scores, pictures), encoding="utf-8")
     for name, line in scores.items():
@@ -85,7 +89,7 @@ def _try_out(
             targets = keypoint_targets(photo, test.keypoint_index(name))
             judged[name].append(observed(detections, name, targets))
         picture = draw_detections(
-            photo.read(), detections, detector.keypoint_names, object_px=detector.object_px
+            photo.read(), detections, detector.keypoint_names, object_px=detector.object_px, enlarge=True
         )
         pictures.append((picture, photo.name))
     scores = {}

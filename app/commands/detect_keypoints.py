@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..arguments import AnglesOption
+from ..arguments import AnglesOption, OverwriteOption
 
 if TYPE_CHECKING:
     from ..detection_run import Finder
@@ -72,6 +72,11 @@ def command(
     seconds: Annotated[
         float | None, typer.Option(min=0, help="End a camera after so long; q or Ctrl-C ends it too.")
     ] = None,
+    save_crops: Annotated[
+        bool,
+        typer.Option("--save-crops", help="Into OUT/crops, a picture of every object, cut out of its photo."),
+    ] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Find objects and their keypoints (faces, with the model that ships); print or draw them.
 
@@ -80,6 +85,10 @@ def command(
     others has none in CSV. A model of fewer than three keypoints finds single detections, as with --raw.
 
     --format cvat and label-studio write what was found as labels to be corrected by hand.
+
+    With --out photos keep their size, format and folders. CSV has a row for each keypoint, in the order of
+    the inputs, their frames, objects from the best to the worst, and the model's keypoints; image, frame,
+    object and keypoint name it, and its object's score and box (x0, y0, x1, y1) are repeated in every row.
 
     A photo or video that cannot be read is reported and skipped. Videos are read and their detections written
     frame by frame; Ctrl-C ends the files with what was found by then.
@@ -94,44 +103,54 @@ def command(
     display, and into --out; frames that come too fast are dropped, none waits, and the latency is shown.
     """
     from ...datasets.cameras import is_camera
-    from ...features.errors import DataError
+    from ...features.errors import DataError, ParameterError
     from ..arguments import angles as read_angles
     from ..arguments import load_detector
     from ..detection_run import DetectionRun, Finder
     from ..photo_inputs import check_not_replaced, find_inputs, overlay_names
+    from ..places import results_folder
     from ..progress import Bars, warn
     from ..status import ExitStatus, exit_with
-    from ..track_run import TrackOptions, TrackRun
 
     detector = load_detector(model)
     if angles is not None:
         detector = replace(detector, angles=read_angles(angles))
     finder = Finder(detector, threshold, raw)
     if any(is_camera(text) and not Path(text).exists() for text in inputs):
-        _follow_camera(inputs, finder, objects, out, seconds)
+        with ExitStack() as stack:
+            if out is not None:
+                stack.enter_context(results_folder(out, overwrite))
+            _follow_camera(inputs, finder, objects, out, seconds)
         return
     paths = find_inputs(inputs)
     names = overlay_names(paths)
-    tracking = TrackOptions(objects, not raw_tracks, max_gap) if track or objects else None
-    if tracking is not None and out is None:
+    tracking = track or objects is not None
+    if tracking and out is None:
         out = Path(f"{paths[0].stem}-tracks")
     if out is not None:
         check_not_replaced(paths, [out / name for name in names])
-        out.mkdir(parents=True, exist_ok=True)
-    with Bars() as bars:
-        if tracking is None:
+    elif save_crops:
+        raise ParameterError("--save-crops needs a folder to save them in: --out")
+    with ExitStack() as stack:
+        if out is not None:
+            stack.enter_context(results_folder(out, overwrite))
+            out.mkdir(parents=True, exist_ok=True)
+        with Bars() as bars:
             run = DetectionRun(finder, paths, every, bars)
-        else:
-            run = TrackRun(finder, paths, every, bars, tracking)
-        try:
-            with _writer(out, form, finder.detector.keypoint_names) as writer:
-                for path, name in zip(paths, names, strict=True):
-                    run.detect(path, writer, None if out is None else out / name)
-                if writer.n_pictures == 0:
-                    raise DataError(f"none of the {len(paths)} photos and videos could be used")
-        except KeyboardInterrupt:
-            raise exit_with(f"interrupted; {run.summary()}", ExitStatus.INTERRUPTED) from None
-    warn(run.summary())
+            if tracking:
+                from ..track_run import TrackOptions, TrackRun
+
+                run = TrackRun(finder, paths, every, bars, TrackOptions(objects, not raw_tracks, max_gap))
+            try:
+                with _writer(out, form, finder.detector.keypoint_names) as writer:
+                    for path, name in zip(paths, names, strict=True):
+                        run.crops = out / "crops" / name if out is not None and save_crops else None
+                        run.detect(path, writer, None if out is None else out / name)
+                    if writer.n_pictures == 0:
+                        raise DataError(f"none of the {len(paths)} photos and videos could be used")
+            except KeyboardInterrupt:
+                raise exit_with(f"interrupted; {run.summary()}", ExitStatus.INTERRUPTED) from None
+        warn(run.summary())
 
 
 def _follow_camera(
@@ -155,9 +174,12 @@ def _writer(out: Path | None, form: Format, keypoints: tuple[str, ...]) -> Itera
     """What writes detections to stdout, or to a file in a folder."""
     from ...models.whole_files import whole_file
     from ..output.detection_files import SUFFIXES, WRITERS
-    from ..output.preannotation_files import PREANNOTATION_SUFFIXES, PREANNOTATION_WRITERS
 
-    writers, suffixes = WRITERS | PREANNOTATION_WRITERS, SUFFIXES | PREANNOTATION_SUFFIXES
+    writers, suffixes = WRITERS, SUFFIXES
+    if form.value not in writers:
+        from ..output.preannotation_files import PREANNOTATION_SUFFIXES, PREANNOTATION_WRITERS
+
+        writers, suffixes = PREANNOTATION_WRITERS, PREANNOTATION_SUFFIXES
     if out is None:
         with writers[form.value](sys.stdout, keypoints) as writer:
             yield writer

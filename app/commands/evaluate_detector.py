@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..arguments import PHOTOS_HELP, SCALE_BY_HELP
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, OverwriteOption
 
 if TYPE_CHECKING:
     from ...datasets.photos.photo_set import Photo, PhotoSet
@@ -51,6 +51,7 @@ def command(
             "area: a number (0.05), one per keypoint with commas, or another labelling of the same photos."
         ),
     ] = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Measure a detector by the criteria of section 3.3: one line per keypoint, and curves.
 
@@ -67,12 +68,12 @@ def command(
     from ...datasets.photos.annotation_formats import read_annotations
     from ...features.errors import ParameterError
     from ...models.keypoints.evaluation import Criteria, precision_recall
-    from ...models.whole_files import check_folder_place
     from ..arguments import load_detector, sized
+    from ..places import check_new_folder, results_folder
     from ..progress import warn, warn_of_problems
 
     if out is not None:
-        check_folder_place(out)
+        check_new_folder(out, overwrite)
     criteria, wide = Criteria(hit, miss), Criteria(max(hit, NEAR), max(miss, NEAR))
     detector = load_detector(model)
     photos = read_annotations(data)
@@ -104,7 +105,7 @@ def command(
 
         title = f"{Path(model).name} on {data.resolve().name}: {work}"
         judged = Judged(used, seen, thresholds, criteria, detector.object_px)
-        with whole_folder(out) as folder:
+        with results_folder(out, overwrite), whole_folder(out) as folder:
             figure = _write(folder, rows, curves)
             (folder / "report.html").write_text(_render(title, rows, figure, judged), encoding="utf-8")
     warn(work + (f", {n_skipped} problems" if n_skipped else ""))
@@ -209,6 +210,6 @@ def _render(title: str, rows: list[dict[str, str]], figure: bytes, judged: "Judg
         "more from the keypoint of every object, and in no region that the data says to ignore.",
     )
     page.table(list(rows[0]), [list(row.values()) for row in rows])
-    page.picture(figure, "precision over recall, by falling score")
+    page.figure(figure, "Precision over recall of each keypoint, as the threshold falls from left to right.")
     add_errors(page, judged)
     return page.render()

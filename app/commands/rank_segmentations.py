@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..arguments import OverwriteOption
+
 if TYPE_CHECKING:
     from ...models.motion import MotionRanker
     from ..output.motion_files import Input
@@ -20,7 +22,8 @@ def command(
     inputs: Annotated[
         list[Path],
         typer.Argument(
-            help="Videos, or tracks: .mat as of Hopkins 155, .npz and .npy as of CoTracker and TAPIR, .csv."
+            help="Videos, tracks (.mat as of Hopkins 155, .npz and .npy as of CoTracker and TAPIR, .csv), or "
+            "folders of them."
         ),
     ],
     motions: Annotated[
@@ -38,6 +41,7 @@ def command(
         typer.Option("--format", help="What is written of the labels: csv, npz, napari, masks, with commas."),
     ] = "csv",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Segment tracked points by their motion: rank candidate segmentations and take the best.
 
@@ -52,39 +56,41 @@ def command(
     from ...features.errors import AnnealedError, DataError
     from ...models.model_files import load_model
     from ...models.motion import MotionRanker
-    from ...models.whole_files import check_folder_place
-    from ..output.motion_files import read_input, summary_text
+    from ..output.motion_files import find_motion_inputs, read_input, summary_text
     from ..photo_inputs import check_not_replaced, overlay_names
+    from ..places import results_folder
     from ..progress import Bars, warn
+    from ..wording import count
 
     n_motions, kinds = _number(motions), _kinds(formats)
     ranker = load_model(model)
     if not isinstance(ranker, MotionRanker):
         raise DataError(f"{model}: holds a {type(ranker).__name__}, not a ranker of segmentations")
-    names = [Path(name).stem for name in overlay_names(inputs)]
+    inputs = find_motion_inputs(inputs)
+    names = [Path(name).stem for name in overlay_names(inputs, flat=True)]
     check_not_replaced(inputs, [out / f"{name}{end}" for name in names for end in ENDINGS])
-    check_folder_place(out)
     documents: list[dict[str, Any]] = []
-    with Bars() as bars:
-        for path, name in zip(inputs, names, strict=True):
-            try:
-                source = read_input(
-                    path, n_points=points, first_frame=start, n_frames=frames, report=bars.update
-                )
-                document = _segment(source, n_motions, kinds, ranker, out, name, bars)
-            except AnnealedError as error:
-                text = str(error)
-                warn(text if str(path) in text else f"{path}: {text}")
-                continue
-            documents.append(document)
-            if not as_json:
-                print(summary_text(document))
-    if not documents:
-        raise DataError(f"none of the {len(inputs)} inputs could be used")
+    with results_folder(out, overwrite):
+        with Bars() as bars:
+            for path, name in zip(inputs, names, strict=True):
+                try:
+                    source = read_input(
+                        path, n_points=points, first_frame=start, n_frames=frames, report=bars.update
+                    )
+                    document = _segment(source, n_motions, kinds, ranker, out, name, bars)
+                except AnnealedError as error:
+                    text = str(error)
+                    warn(text if str(path) in text else f"{path}: {text}")
+                    continue
+                documents.append(document)
+                if not as_json:
+                    print(summary_text(document))
+        if not documents:
+            raise DataError(f"no input of {len(inputs)} could be used")
+        skipped = len(inputs) - len(documents)
+        warn(f"{count(len(documents), 'input')} segmented" + (f", {skipped} skipped" if skipped else ""))
     if as_json:
         print(json.dumps(documents, indent=1))
-    skipped = len(inputs) - len(documents)
-    warn(f"{len(documents)} segmented, results in {out}" + (f"; {skipped} skipped" if skipped else ""))
 
 
 def _number(motions: str) -> int | None:

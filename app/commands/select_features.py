@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ...features.errors import ParameterError
-from ..arguments import ClusterOption, MemoryBudgetOption
+from ..arguments import ClusterOption, MemoryBudgetOption, OverwriteOption
 
 
 def command(
@@ -46,6 +46,7 @@ def command(
             rich_help_panel="Large tables",
         ),
     ] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Select the k features of a table that matter, and train a model on them.
 
@@ -59,22 +60,32 @@ def command(
     if memory_budget is None and cluster is None and not stays_on_disk(table):
         if resume:
             raise ParameterError("--resume is for tables that are read block by block")
-        _select_in_memory(table, target, k, method, out, folds, seed)
+        _select_in_memory(table, target, k, method, out, folds, seed, overwrite)
     else:
-        _select_from_disk(table, target, k, method, out, folds, seed, memory_budget, cluster, resume)
+        _select_from_disk(
+            table, target, k, method, out, folds, seed, memory_budget, cluster, resume, overwrite
+        )
 
 
 def _select_in_memory(
-    table: Path, target: list[str], k: int, method: str, out: Path, folds: int, seed: int
+    table: Path,
+    target: list[str],
+    k: int,
+    method: str,
+    out: Path,
+    folds: int,
+    seed: int,
+    overwrite: bool,
 ) -> None:
     from ...datasets.tables.named_table import read_table
     from ...models.selection.comparison import Score, compare_each, select
     from ...models.selection.judging import MEASURES, TASKS
     from ...models.selection.registry import make_selector
     from ...models.target_kinds import kind_of
-    from ...models.whole_files import check_folder_place, whole_folder
+    from ...models.whole_files import whole_folder
     from ..output.selection_files import plot_scores, save_model, sizes_up_to
-    from ..progress import Bars, warn, warn_of_problems
+    from ..places import check_new_folder, results_folder
+    from ..progress import Bars, warn_of_problems
 
     named = read_table(table, target)
     warn_of_problems(named.left_out)
@@ -86,7 +97,7 @@ def _select_in_memory(
         )
     kind = kind_of(data.y)
     make_selector(method, k, task=TASKS[kind])  # raises its errors before the long part
-    check_folder_place(out)
+    check_new_folder(out, overwrite)
     wanted = [method, "random", "all"]
     scores: list[Score] = []
     with Bars() as bars:
@@ -108,10 +119,9 @@ def _select_in_memory(
         ("random", f"{k} random"),
     ):
         print(f"{MEASURES[kind]} with {label} features: {last[name].mean:.4f}")
-    with whole_folder(out) as folder:
+    with results_folder(out, overwrite), whole_folder(out) as folder:
         save_model(folder / "model.safetensors", data, features, kind, method, seed)
         plot_scores(folder / "scores.png", scores, kind)
-    warn(f"{out / 'model.safetensors'} and {out / 'scores.png'}: written")
 
 
 def _select_from_disk(
@@ -125,20 +135,22 @@ def _select_from_disk(
     memory_budget: str | None,
     cluster: str | None,
     resume: bool,
+    overwrite: bool,
 ) -> None:
     import shutil
 
     from ...models.run_states import resumable
     from ...models.selection.judging import MEASURES
-    from ...models.whole_files import check_folder_place, whole_folder
+    from ...models.whole_files import whole_folder
     from ..cluster import on_cluster
-    from ..progress import Bars, warn, warn_of_problems
+    from ..places import check_new_folder, results_folder
+    from ..progress import Bars, warn_of_problems
     from ..row_selection import make_row_selector, open_table, select_from_rows
 
     found = open_table(table, target)
     warn_of_problems(found.rows.left_out)
     selector = make_row_selector(found, method, k, seed, memory_budget)
-    check_folder_place(out)
+    check_new_folder(out, overwrite)
     states = out.with_name(f"{out.name}.run")
     with resumable(states, resume=resume), on_cluster(cluster), Bars() as bars:
         selected = select_from_rows(found, selector, folds, seed, bars.update)
@@ -149,9 +161,8 @@ def _select_from_disk(
         measured = f"{MEASURES[found.kind]} on {selected.n_held_out} rows held out, with"
         print(f"{measured} {len(selected.features)} features: {selected.score:.4f}")
         print(f"{measured} none: {selected.baseline:.4f}")
-    with whole_folder(out) as folder:
+    with results_folder(out, overwrite), whole_folder(out) as folder:
         kept = [names[j] for j in selected.features.tolist()]
         metadata = {"method": method, "table": table.name, "selected": kept, "seed": seed}
         selected.model.save(folder / "model.safetensors", metadata)
     shutil.rmtree(states, ignore_errors=True)
-    warn(f"{out / 'model.safetensors'}: written")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ..arguments import OverwriteOption
+
 
 def command(
     videos: Annotated[list[Path], typer.Argument(help="Videos.")],
@@ -20,6 +22,7 @@ def command(
     raw: Annotated[bool, typer.Option("--raw", help="Single detections, of one object.")] = False,
     scorer: Annotated[str, typer.Option(help="Name of who labels, in DeepLabCut's files.")] = "annealed",
     seed: Annotated[int, typer.Option(help="Seed of the clustering.")] = 0,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Choose the frames on which the model is least sure or jumps, spread over the clip and appearances.
 
@@ -31,11 +34,13 @@ def command(
     from ...features.errors import DataError
     from ..arguments import load_detector
     from ..frame_suggestion import Suggester
-    from ..output.suggested_frames import check_free, write_suggested
+    from ..output.suggested_frames import write_suggested
+    from ..places import check_new_folder, results_folder
     from ..progress import Bars, warn
+    from ..wording import count
 
     detector = load_detector(model)
-    check_free(out)
+    check_new_folder(out, overwrite)
     with Bars() as bars:
         suggester = Suggester(detector, objects, raw=raw, every=every, seed=seed, bars=bars)
         suggested = []
@@ -46,7 +51,8 @@ def command(
                 warn(str(error) if str(path) in str(error) else f"{path}: {error}")
     if not suggested:
         raise DataError(f"none of the {len(videos)} videos could be used")
-    write_suggested(suggested, detector.keypoint_names, out, scorer)
+    with results_folder(out, overwrite):
+        write_suggested(suggested, detector.keypoint_names, out, scorer)
     for frame in suggested:
         print(f"{frame.name}\t{frame.priority:.3f}")
-    warn(f"{out}: {len(suggested)} frames written; correct their keypoints before they are trained on")
+    warn(f"{count(len(suggested), 'frame')}; correct their keypoints before they are trained on")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, AnglesOption
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, AnglesOption, OverwriteOption
 
 if TYPE_CHECKING:
     from ...models.keypoints.training.config import TrainingConfig
@@ -130,6 +130,7 @@ def command(
         float, typer.Option(help="Share of the photos that is held out.", rich_help_panel="Data")
     ] = 0.1,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Train a keypoint detector from annotated photos.
 
@@ -140,15 +141,18 @@ def command(
     from ...datasets.photos.annotation_formats import read_annotations
     from ...models.keypoints.training.checkpoints import RunFolder
     from ...models.keypoints.training.trainer import train_detector
-    from ...models.whole_files import check_file_place
+    from ...models.whole_files import write_whole
     from ..arguments import angles as read_angles
     from ..arguments import keypoint_names, sized
+    from ..output.training_report import RunFacts, describe_written, training_page
+    from ..places import check_new_file
     from ..progress import Bars, warn, warn_of_problems
     from ..status import ExitStatus, exit_with
     from ..training_stages import training_stages
     from ..wording import count
 
-    check_file_place(out)
+    facts = RunFacts(out, data)
+    check_new_file(out, overwrite or resume)
     names = None if keypoint is None else keypoint_names(keypoint)
     changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar, "random": random}
     changed |= {"refine": refine, "align": align}
@@ -162,6 +166,8 @@ def command(
     photos = sized(photos, scale_by)
     columns = {name: photos.keypoint_index(name) for name in names or photos.keypoint_names}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
+    if overwrite and not resume:
+        folder.clear()
     rounds_done = len(list(folder.path.glob("round-*.safetensors"))) if resume else 0
     stages = training_stages(config, list(columns), rounds_done)
     with Bars(stages, log=folder.path / "train.log") as bars:
@@ -173,14 +179,13 @@ def command(
             message = f"interrupted; the same command with --resume continues the run in {folder.path}"
             raise exit_with(message, ExitStatus.INTERRUPTED) from None
     result.detector.save(out)
-    _write_report(folder.path / "report.html", result, data)
+    report = folder.path / "report.html"
+    write_whole(report, training_page(result, facts, photos).encode())
     warn_of_problems(result.problems)
     _print_summary(result)
     n_bad = len(photos.problems) + len(result.problems)
-    warn(
-        f"{out}: written; report in {folder.path / 'report.html'}"
-        + (f"; {count(n_bad, 'problem')}" if n_bad else "")
-    )
+    problems = f"; {count(n_bad, 'problem')}" if n_bad else ""
+    warn(f"{out}: written; {describe_written(result)}; report in {report}{problems}")
 
 
 def make_config(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":
@@ -215,36 +220,16 @@ def _two_numbers(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _write_report(path: Path, result: "TrainingResult", data: Path) -> None:
-    from ...models.whole_files import write_whole
-    from ..output.page import Page
-    from ..output.training_report import add_times, add_training
-
-    names = ", ".join(result.detector.keypoint_names)
-    page = Page(f"Detector of {names}", f"Trained on {data}.")
-    add_training(page, result)
-    add_times(page, result)
-    write_whole(path, page.render().encode())
-
-
 def _print_summary(result: "TrainingResult") -> None:
     """Print one line per keypoint, and seconds and rates by phase."""
-    from ..output.training_report import describe_rates
+    from ..output.training_report import describe_kept, describe_rates
 
     metadata, angles = result.detector.metadata, result.detector.angles
-    for i, (classifier, scores) in enumerate(
-        zip(result.detector.classifiers, metadata["validation"], strict=True)
-    ):
-        line = f"{classifier.keypoint}: {len(classifier.pool)} features, "
-        line += f"{metadata['positives'][i]} positives, {metadata['negatives'][i]} negatives "
-        line += f"of {metadata['rounds'][i]} rounds of mining"
-        if scores["photos"]:
-            line += (
-                f"; selection score on {scores['photos']} held-out photos: average precision "
-                f"{scores['average_precision']:.3f}, recall {scores['recall']:.3f} at precision "
-                f"{scores['precision']:.3f}"
-            )
-        print(line)
+    for k, classifier in enumerate(result.detector.classifiers):
+        print(
+            f"{classifier.keypoint}: {len(classifier.pool)} features, {metadata['positives'][k]} positives, "
+            f"{metadata['negatives'][k]} negatives; {describe_kept(result, k)}"
+        )
     if len(angles) > 1:
         print("objects are turned: photos are scanned at " + ", ".join(f"{a:g}" for a in angles) + " degrees")
     print("seconds: " + ", ".join(f"{name} {value:.1f}" for name, value in result.phases.seconds.items()))

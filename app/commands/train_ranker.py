@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..arguments import FeaturesOption, FormOption, PoolOption, SequenceFolder, SizeOption
+from ..arguments import FeaturesOption, FormOption, OverwriteOption, PoolOption, SequenceFolder, SizeOption
 
 
 def command(
@@ -15,6 +15,7 @@ def command(
     features: FeaturesOption = "all",
     form: FormOption = "relative",
     k: SizeOption = 40,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Train a ranker of motion segmentations on all sequences of a folder.
 
@@ -27,11 +28,11 @@ def command(
     import numpy as np
 
     from ...models.motion import MotionRanker
-    from ...models.whole_files import check_file_place
     from ..motion_training import train
+    from ..places import check_new_file
     from ..progress import Bars, warn
 
-    check_file_place(out)
+    check_new_file(out, overwrite)
     ranker = MotionRanker(pool=pool, features=features, form=form, k=k)
     with Bars() as bars:
         described = train(ranker, folder, bars)

@@ -12,7 +12,10 @@ from typing import Any, TextIO, TypeAlias
 from ...models.keypoints.detections import NO_OBJECT, Detections
 from ...models.keypoints.objects.model import Objects
 
-CSV_COLUMNS = ("image", "frame", "face", "keypoint", "x", "y", "scale", "score")
+CSV_COLUMNS = (
+    *("image", "frame", "object", "keypoint", "x", "y", "scale", "score"),
+    *("object_score", "x0", "y0", "x1", "y1"),
+)
 SUFFIXES = {"csv": "csv", "json": "json", "coco": "coco.json"}
 """Formats, and the ending of a file in each."""
 
@@ -92,7 +95,12 @@ class DetectionWriter(ABC):
 
 
 class CsvWriter(DetectionWriter):
-    """One line per keypoint; a keypoint that is only predicted has no score, a photo no frame."""
+    """One line a keypoint; one that is only predicted has no score, a photo no frame.
+
+    Objects come from the best to the worst, each with the keypoints in the model's order. Image, frame,
+    object and keypoint together name a line, so that tables of them can be pivoted; the object's score and
+    box are in every line of it. A detection that stands alone has no object.
+    """
 
     def _begin(self) -> None:
         self._rows = csv.DictWriter(self.stream, CSV_COLUMNS, lineterminator="\n", extrasaction="ignore")
@@ -100,8 +108,12 @@ class CsvWriter(DetectionWriter):
 
     def _add(self, picture: Picture) -> None:
         place = {"image": picture.image, "frame": picture.frame}
-        for row in _rows(picture.found):
-            self._rows.writerow({**place, **row, "score": row["score"] if row["found"] else None})
+        rows = _rows(picture.found)
+        if isinstance(picture.found, Objects):
+            rows.sort(key=lambda row: (row["object"], self.names.index(row["keypoint"])))
+        for row in rows:
+            whole = _object_columns(picture.found, row["object"])
+            self._rows.writerow({**place, **row, **whole, "score": row["score"] if row["found"] else None})
 
 
 class JsonWriter(DetectionWriter):
@@ -159,7 +171,7 @@ def _rows(found: Found) -> list[dict[str, Any]]:
     detections = found.detections if isinstance(found, Objects) else found
     return [
         {
-            "face": None if detections.object[i] == NO_OBJECT else int(detections.object[i]),
+            "object": None if detections.object[i] == NO_OBJECT else int(detections.object[i]),
             "keypoint": str(detections.keypoint[i]),
             "x": round(float(detections.x[i]), 2),
             "y": round(float(detections.y[i]), 2),
@@ -171,11 +183,19 @@ def _rows(found: Found) -> list[dict[str, Any]]:
     ]
 
 
+def _object_columns(found: Found, number: int | None) -> dict[str, float]:
+    """Score and box of a keypoint's object."""
+    if number is None or not isinstance(found, Objects):
+        return {}
+    box = _rounded(found.boxes[number], 2)
+    return dict(zip(CSV_COLUMNS[-5:], (round(float(found.scores[number]), 4), *box), strict=True))
+
+
 def _json(picture: Picture) -> dict[str, Any]:
     document: dict[str, Any] = {"image": picture.image, "frame": picture.frame}
     document |= {"width": picture.width, "height": picture.height}
     if isinstance(picture.found, Objects):
-        return {**document, "faces": _objects(picture.found)}
+        return {**document, "objects": _objects(picture.found)}
     rows = [{k: v for k, v in row.items() if k != "found"} for row in _rows(picture.found)]
     return {**document, "detections": rows}
 
@@ -184,10 +204,10 @@ def _objects(objects: Objects) -> list[dict[str, Any]]:
     """One dictionary an object, with its keypoints in the model's order."""
     rows: dict[int, dict[str, dict[str, Any]]] = {}
     for row in _rows(objects):
-        rows.setdefault(row.pop("face"), {})[row["keypoint"]] = row
+        rows.setdefault(row.pop("object"), {})[row["keypoint"]] = row
     return [
         {
-            "face": i,
+            "object": i,
             "score": round(float(objects.scores[i]), 4),
             "box": _rounded(objects.boxes[i], 2),
             "size": round(float(objects.sizes[i]), 2),

@@ -1,6 +1,8 @@
 """Figures of a trained detector: what it selected, how it responds, what it mined, how long it took."""
 
 import io
+import textwrap
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -8,9 +10,43 @@ from matplotlib.figure import Figure
 
 from ...features.patches import MARGIN_PX, WINDOW_PX
 from ...models.keypoints.keypoint_classifier import KeypointClassifier
+from .page import MAX_WIDTH_PX, SHARPNESS
 
 POSITIVE, NEGATIVE = "#1b9e5a", "#d1342f"
-_DPI = 110
+SMALLEST_PT = 8.5
+"""Of letters: 11.3 pixels of a page."""
+
+_INCH_PX = 96
+_STYLE: Any = {
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.labelsize": 9.0,
+    "xtick.labelsize": SMALLEST_PT,
+    "ytick.labelsize": SMALLEST_PT,
+    "legend.fontsize": SMALLEST_PT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+"""Colours of curves, which the colour-blind can tell apart (Okabe and Ito)."""
+
+_DASHES = "-", "--", "-.", ":"
+
+
+def new_figure(
+    width_px: int, height_px: float, layout: Literal["constrained"] | None = "constrained"
+) -> Figure:
+    """Return an empty figure that takes so many pixels of a page."""
+    with matplotlib.rc_context(_STYLE):
+        return Figure(figsize=(width_px / _INCH_PX, height_px / _INCH_PX), layout=layout)
+
+
+def png_of(figure: Figure) -> bytes:
+    """Return a figure as PNG, sharp enough for `Page.figure`."""
+    stream = io.BytesIO()
+    with matplotlib.rc_context(_STYLE):
+        figure.savefig(stream, format="png", dpi=_INCH_PX * SHARPNESS)
+    return stream.getvalue()
 
 
 def mean_window(patches: np.ndarray) -> np.ndarray:
@@ -28,6 +64,8 @@ def strongest(classifier: KeypointClassifier, codes: np.ndarray) -> np.ndarray:
 def contact_sheet(patches: np.ndarray, *, columns: int, zoom: int = 3, gap: int = 2) -> np.ndarray:
     """Return stored windows side by side on white, in reading order, uint8 RGB."""
     inner = patches[:, MARGIN_PX:-MARGIN_PX, MARGIN_PX:-MARGIN_PX]
+    columns = min(columns, max(len(inner), 1))
+    inner = inner[: len(inner) // columns * columns]  # no row with empty places
     side = WINDOW_PX * zoom + gap
     n_rows = max(1, -(-len(inner) // columns))
     sheet = np.full((n_rows * side + gap, columns * side + gap, 3), 255, dtype=np.uint8)
@@ -47,10 +85,12 @@ def draw_features(
     with. A feature that looks for edges has a line along them.
     """
     n = min(n, len(order))
+    n -= n % 2 if n > 1 else 0  # two full rows
     columns = (n + 1) // 2 + 2
-    figure = Figure(figsize=(1.55 * columns, 3.7), dpi=_DPI)
+    cell_px = MAX_WIDTH_PX / 8
+    figure = new_figure(round(cell_px * columns), 2.45 * cell_px, layout=None)
     grid = figure.add_gridspec(
-        2, columns, wspace=0.08, hspace=0.28, left=0.01, right=0.99, top=0.9, bottom=0.02
+        2, columns, wspace=0.08, hspace=0.22, left=0.005, right=0.995, top=0.91, bottom=0.01
     )
     heat = figure.add_subplot(grid[:, :2])
     heat.imshow(window.mean(axis=2), cmap="gray", extent=_EXTENT)
@@ -61,9 +101,9 @@ def draw_features(
         axes = figure.add_subplot(grid[place // (columns - 2), 2 + place % (columns - 2)])
         axes.imshow(window, extent=_EXTENT, interpolation="nearest")
         _draw_feature(axes, classifier, j)
-        axes.set_title(f"{place + 1}: {classifier.pool.channel(j).name}", fontsize=8, pad=2)
+        axes.set_title(f"{place + 1}: {classifier.pool.channel(j).name}", fontsize=9, pad=3)
         axes.set_axis_off()
-    return _png(figure)
+    return png_of(figure)
 
 
 _EXTENT = (0, WINDOW_PX, WINDOW_PX, 0)
@@ -104,7 +144,7 @@ def _draw_feature(axes, classifier: KeypointClassifier, j: int) -> None:
 
 
 def plot_responses(
-    classifier: KeypointClassifier, order: np.ndarray, positive: np.ndarray, negative: np.ndarray, n: int = 8
+    classifier: KeypointClassifier, order: np.ndarray, positive: np.ndarray, negative: np.ndarray, n: int = 9
 ) -> bytes:
     """Plot the response to the strongest features over the distributions of the classes (Figure 5); PNG.
 
@@ -116,11 +156,12 @@ def plot_responses(
     positive, negative : ndarray of shape (k, n), uint8
         Codes of examples.
     """
-    n = min(n, len(order))
+    columns = min(3, len(order))
+    n = min(n, len(order)) // columns * columns
     responses = classifier.model.responses
-    figure = Figure(figsize=(11, 2.35 * -(-n // 4)), dpi=_DPI, layout="constrained")
+    figure = new_figure(round(MAX_WIDTH_PX * columns / 3), 205 * (n // columns))
     for place, j in enumerate(order[:n].tolist()):
-        axes = figure.add_subplot(-(-n // 4), 4, place + 1)
+        axes = figure.add_subplot(n // columns, columns, place + 1)
         low, high = (float(ends[j]) for ends in (responses.low, responses.high))
         values = np.linspace(low, high, 256)
         density = axes.twinx()
@@ -133,26 +174,38 @@ def plot_responses(
         axes.axhline(0, color="0.6", lw=0.6)
         axes.set_zorder(density.get_zorder() + 1)
         axes.patch.set_visible(False)
-        axes.tick_params(labelsize=7)
-        axes.set_title(f"{place + 1}: {classifier.pool[[j]].names()[0]}", fontsize=6.5)
-    return _png(figure)
+        if place % columns == 0:
+            axes.set_ylabel("response, added to the score")
+        if place >= n - columns:
+            axes.set_xlabel("value of the feature")
+        name = classifier.pool[[j]].names()[0]
+        axes.set_title("\n".join(textwrap.wrap(f"{place + 1}: {name}", 46)), fontsize=9, loc="left")
+    return png_of(figure)
 
 
-def plot_curves(curves: dict[str, list[list[float]]]) -> bytes:
-    """Plot precision over recall, one line a name, each a list of (recall, precision); PNG."""
-    figure = Figure(figsize=(4.6, 3.6), dpi=_DPI, layout="constrained")
+def plot_curves(curves: dict[str, list[list[float]]], marked: str = "") -> bytes:
+    """Plot precision over recall, one line a name, each a list of (recall, precision); PNG.
+
+    Curves that lie on one another are told apart by their dashes; one that is marked is drawn thick, behind
+    the others.
+    """
+    figure = new_figure(620, 380)
     axes = figure.add_subplot()
-    for name, points in curves.items():
+    for i, (name, points) in enumerate(curves.items()):
         if points:
-            axes.plot(*np.array(points).T, label=name, lw=1.6)
-    axes.set(xlim=(0, 1.01), ylim=(0, 1.01), xlabel="recall", ylabel="precision")
+            thick = name == marked
+            axes.plot(
+                *np.array(points).T,
+                label=name,
+                lw=5 if thick else 1.6,
+                alpha=0.45 if thick else 1.0,
+                zorder=1 if thick else 2,
+                color=_LINES[i % len(_LINES)],
+                ls="-" if thick else _DASHES[i // len(_LINES) % len(_DASHES)],
+            )
+    axes.set(xlim=(0, 1.01), ylim=(0, 1.01), xlabel="recall: share of the keypoints that are found")
+    axes.set_ylabel("precision: share of the detections that are right")
     axes.grid(color="0.9")
     if any(curves.values()):
-        axes.legend(fontsize=7, loc="lower left")
-    return _png(figure)
-
-
-def _png(figure: Figure) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png")
-    return stream.getvalue()
+        figure.legend(loc="outside right upper", frameon=False)
+    return png_of(figure)

@@ -13,9 +13,10 @@ import numpy as np
 from ...datasets import videos
 from ...datasets.tracks.hopkins import video_of
 from ...datasets.tracks.track_files import encode_csv, encode_napari, encode_npz
-from ...datasets.tracks.track_inputs import read_tracks
+from ...datasets.tracks.track_inputs import TRACK_ENDINGS, read_tracks
 from ...datasets.tracks.tracks import Tracks
 from ...datasets.tracks.video_tracks import track_video
+from ...features.errors import DataError
 from ...models.motion import Segmentation, disagreement
 
 DOUBTFUL = 0.8  # less of the candidates' weight than this gives a track its label
@@ -41,6 +42,35 @@ class Input:
     video: Path | None
     n_lost: int = 0
     n_dropped: int = 0
+
+
+def find_motion_inputs(paths: Sequence[Path]) -> list[Path]:
+    """List the files that paths name, each once: a folder stands for the tracks, or videos, in it.
+
+    Of a folder with sequences of Hopkins 155, or of one of its sequences, these are taken, not their videos.
+
+    Raises
+    ------
+    DataError
+        If a folder holds neither.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        found.update(dict.fromkeys(_in_folder(path) if path.is_dir() else [path]))
+    return list(found)
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    for pattern in "*_truth.mat", "*/*_truth.mat":
+        if sequences := sorted(folder.glob(pattern)):
+            return sequences
+    accepted = TRACK_ENDINGS + videos.EXTENSIONS
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in accepted and path.is_file())
+    if not files:
+        raise DataError(
+            f"{folder}: neither tracks nor a video in this folder (accepted: {', '.join(accepted)})"
+        )
+    return files
 
 
 def read_input(

@@ -13,7 +13,6 @@ from ...datasets.photos.annotation_writers import encode_annotations, encode_dee
 from ...datasets.photos.deeplabcut import LABELED_DATA
 from ...datasets.photos.label_studio import labelling_config, task_of_photo
 from ...datasets.photos.photo_set import Photo, PhotoSet
-from ...features.errors import DataError
 from ...models.whole_files import whole_folder
 
 COCO_FILE = "annotations.json"
@@ -40,18 +39,6 @@ class SuggestedFrame:
     image: np.ndarray
     points: np.ndarray
     priority: float
-
-
-def check_free(folder: Path) -> None:
-    """Refuse a folder with labels, which somebody may have corrected.
-
-    Raises
-    ------
-    DataError
-        If there are any.
-    """
-    if (folder / LABELED_DATA).exists() or (folder / COCO_FILE).exists():
-        raise DataError(f"{folder}: holds labels already; name another folder")
 
 
 def write_suggested(

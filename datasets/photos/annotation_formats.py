@@ -37,7 +37,12 @@ READERS: dict[str, Callable[[Path], PhotoSet]] = {
     "yolo-pose": read_yolo_pose,
     "opencv": read_opencv_list,
 }
+_ENDINGS = ".json", ".xml", ".slp", ".sqlite", ".sqlite3", ".db", ".h5", ".txt", ".csv"
+_MARKS = {"cvat": (b"<annotations",), "coco": (b'"images"', b'"annotations"', b'"categories"', b'"info"')}
+"""What the beginning of a file in a folder has, where its name alone tells too little."""
+
 _HEAD_BYTES = 4096
+_NAMED = 4
 
 
 def read_annotations(path: str | os.PathLike, form: str | None = None) -> PhotoSet:
@@ -58,13 +63,24 @@ def read_annotations(path: str | os.PathLike, form: str | None = None) -> PhotoS
     path = Path(path)
     if form is not None and form not in READERS:
         raise ParameterError(f"format must be one of {', '.join(READERS)}, got {form!r}")
-    return READERS[form or format_of(path)](path)
+    if form is None:
+        form, path = _located(path)
+    return READERS[form](path)
 
 
 def format_of(path: Path) -> str:
-    """Tell the format of an annotation from its name and its beginning."""
+    """Tell the format of an annotation from its name and its beginning; of a folder from what is in it."""
+    return _located(path)[0]
+
+
+def _located(path: Path) -> tuple[str, Path]:
+    """The format of an annotation, and what its reader takes: of a folder perhaps the one file in it."""
     if path.is_dir():
-        return _format_of_folder(path)
+        return _located_in(path)
+    return _format_of_file(path), path
+
+
+def _format_of_file(path: Path) -> str:
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
     ending = path.suffix.lower()
@@ -95,20 +111,53 @@ def _format_of_json(head: bytes) -> str:
     return "labelme" if b'"shapes"' in head else "coco"
 
 
-def _format_of_folder(folder: Path) -> str:
+def _located_in(folder: Path) -> tuple[str, Path]:
     if (folder / KEYPOINTS_FILE).is_file():
-        return "csv"
+        return "csv", folder
     if is_project(folder):
-        return "deeplabcut"
+        return "deeplabcut", folder
     if find_settings(folder) is not None:
-        return "yolo-pose"
+        return "yolo-pose", folder
     for pattern, form in (("*.pts", "pts"), ("*.mat", "aflw-mat")):
         if next(folder.glob(pattern), None) is not None:
-            return form
+            return form, folder
     for path in sorted(folder.glob("*.json"))[:1]:
-        if format_of(path) == "labelme":
-            return "labelme"
-    raise DataError(
-        f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, a project of DeepLabCut or "
-        "YOLO-pose, .pts, .mat or LabelMe's .json files"
-    )
+        if _format_of_file(path) == "labelme":
+            return "labelme", folder
+    file = _only_file(folder)
+    return _format_of_file(file), file
+
+
+def _only_file(folder: Path) -> Path:
+    """The one annotation file in a folder.
+
+    Raises
+    ------
+    DataError
+        If there is none, or more than one.
+    """
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and _is_annotation(path)]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found[:_NAMED]) + (", ..." if len(found) > _NAMED else "")
+        raise DataError(f"{folder}: several annotations in this folder ({names}); name one of the files")
+    if not found:
+        raise DataError(
+            f"{folder}: no annotation in this folder; expected are {KEYPOINTS_FILE}, a project of DeepLabCut "
+            "or YOLO-pose, .pts, .mat or LabelMe's .json files, or one file of another format"
+        )
+    return found[0]
+
+
+def _is_annotation(path: Path) -> bool:
+    """Whether a file's name, and its beginning, are those of an annotation."""
+    if path.suffix.lower() not in _ENDINGS:
+        return False
+    try:
+        form = _format_of_file(path)
+    except DataError:
+        return False
+    with open(path, "rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    if form == "csv":
+        return b"image" in head and b"keypoint" in head
+    return form not in _MARKS or any(mark in head for mark in _MARKS[form])

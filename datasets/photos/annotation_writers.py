@@ -5,7 +5,7 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
 import numpy as np
@@ -115,6 +115,12 @@ def _encode_opencv(photos: PhotoSet) -> str:
     return "".join(map(format_opencv_line, photos))
 
 
+def deeplabcut_place(photo: Photo) -> PurePosixPath:
+    """Return where a project has a photo: `labeled-data/<video>/<file>`."""
+    name = PurePosixPath(photo.name.replace("\\", "/"))
+    return PurePosixPath(LABELED_DATA, name.parent.name or _NO_VIDEO, name.name)
+
+
 def encode_deeplabcut(photos: PhotoSet, scorer: str = SCORER) -> dict[str, str | bytes]:
     """Return labels as the files of a DeepLabCut project: `labeled-data/<video>/CollectedData_<scorer>.csv`.
 
@@ -124,8 +130,7 @@ def encode_deeplabcut(photos: PhotoSet, scorer: str = SCORER) -> dict[str, str |
     """
     by_video: dict[str, list[Photo]] = {}
     for photo in photos:
-        name = Path(photo.name.replace("\\", "/"))
-        by_video.setdefault(name.parent.name or _NO_VIDEO, []).append(photo)
+        by_video.setdefault(deeplabcut_place(photo).parts[1], []).append(photo)
     n_objects = max((len(photo.object_names) for photo in photos), default=1)
     header = _deeplabcut_header(photos.keypoint_names, n_objects, scorer)
     files: dict[str, str | bytes] = {}

@@ -8,9 +8,10 @@ with `iscrowd` are regions to ignore. Segmentations are passed over.
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from ...features.errors import DataError
 from ...features.schemas import Identity, Name, Schema
@@ -79,6 +80,8 @@ class _Annotation(Schema):
     iscrowd: int | bool | None = 0
     bbox: list[Position] | None = None
     keypoints: list[Position] | None = None
+    eye_distance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    original: Name | None = None
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -113,6 +116,10 @@ def _add(rows: PhotoRows, annotation: _Annotation, scheme: list[str], names: dic
     rows.points[owner] = {}
     if box is not None:
         rows.boxes[owner] = box
+    if annotation.eye_distance is not None:
+        rows.sizes[owner] = annotation.eye_distance
+    if annotation.original:
+        rows.originals[owner] = annotation.original
     names.update(dict.fromkeys(scheme))
     for i, keypoint in enumerate(scheme):
         x, y, visibility = values[3 * i : 3 * i + 3]
@@ -131,7 +138,10 @@ def _box(annotation: _Annotation) -> tuple[float, float, float, float] | None:
 
 
 def format_coco(photos: PhotoSet) -> str:
-    """Return a set as the text of a COCO keypoints file; sizes of objects have no place in it."""
+    """Return a set as the text of a COCO keypoints file.
+
+    Sizes and origins of objects, for which COCO has no place, are `eye_distance` and `original`.
+    """
     document: dict[str, Any] = {
         "images": [],
         "annotations": [],
@@ -148,7 +158,14 @@ def format_coco(photos: PhotoSet) -> str:
                 photo.points[i].tolist(), known.tolist(), photo.visible[i].tolist(), strict=True
             ):
                 flat += [x, y, 2 if is_visible else 1] if is_known else [0, 0, 0]
-            _append(document, image_id, photo.boxes[i], keypoints=flat, num_keypoints=int(known.sum()))
+            more: dict[str, Any] = {}
+            if np.isfinite(photo.sizes[i]):
+                more["eye_distance"] = float(photo.sizes[i])
+            if photo.originals and photo.originals[i]:
+                more["original"] = photo.originals[i]
+            _append(
+                document, image_id, photo.boxes[i], keypoints=flat, num_keypoints=int(known.sum()), **more
+            )
         for region in photo.ignore:
             _append(document, image_id, region, iscrowd=1)
     return json.dumps(document) + "\n"

@@ -4,7 +4,8 @@ A data set is a folder with
 
 - `keypoints.csv`: `image,keypoint,x,y` and, where wanted, `face` (default 0) and `visible` (default 1);
 - `images/` with the photos (or the photos beside the CSV file);
-- optional `faces.csv`: `image,face` and `x0,y0,x1,y1` (box) and/or `eye_distance` (size in pixels);
+- optional `faces.csv`: `image,face` and `x0,y0,x1,y1` (box), `eye_distance` (size in pixels) or `original`
+  (what it was called where it comes from);
 - optional `ignore.csv`: `image,x0,y0,x1,y1`, regions with objects that nobody annotated;
 - optional `images.csv`: `image` and, where wanted, `width,height`: names photos without any object too.
 
@@ -147,6 +148,8 @@ def _read_faces(path: Path, photos: dict[str, PhotoRows], problems: list[str]) -
             rows.boxes[face] = box
         if size is not None:
             rows.sizes[face] = size
+        if row.get("original"):
+            rows.originals[face] = row["original"]
 
 
 def _read_ignore(path: Path, photos: dict[str, PhotoRows], problems: list[str]) -> None:
@@ -185,17 +188,22 @@ def format_keypoints(photos: PhotoSet) -> dict[str, str]:
             if math.isfinite(x) and math.isfinite(y)
         ),
     )
+    with_originals = any(photo.originals for photo in photos)
     faces = _format(
-        ("image", "face", *BOX_COLUMNS, "eye_distance"),
-        (
-            [photo.name, face, *_cells([*box, size])]
-            for photo in photos
-            for face, box, size in zip(photo.object_names, photo.boxes, photo.sizes, strict=True)
-        ),
+        ("image", "face", *BOX_COLUMNS, "eye_distance", *(["original"] if with_originals else [])),
+        ([*row, *origin] if with_originals else row for row, origin in _object_rows(photos)),
     )
     regions = ([photo.name, *box] for photo in photos for box in photo.ignore.tolist())
     ignore = _format(("image", *BOX_COLUMNS), regions)
     return {"images.csv": images, KEYPOINTS_FILE: points, "faces.csv": faces, "ignore.csv": ignore}
+
+
+def _object_rows(photos: PhotoSet) -> Iterator[tuple[list[str], list[str]]]:
+    """Cells of each object, and what it was called where it comes from."""
+    for photo in photos:
+        for i, name in enumerate(photo.object_names):
+            numbers = _cells([*photo.boxes[i], photo.sizes[i]])
+            yield [photo.name, name, *numbers], [photo.originals[i] if photo.originals else ""]
 
 
 def _cells(values: list[float]) -> list[str]:

@@ -28,6 +28,8 @@ class PhotoRows:
         Of every point.
     boxes : dict of object to (x0, y0, x1, y1)
     sizes : dict of object to float
+    originals : dict of object to str
+        What an object was called where its annotation comes from.
     ignore : list of (x0, y0, x1, y1)
     size_stated : (height, width) or None
         That the photo must have.
@@ -37,6 +39,7 @@ class PhotoRows:
     visible: dict[tuple[str, str], bool] = field(default_factory=dict)
     boxes: dict[str, tuple[float, ...]] = field(default_factory=dict)
     sizes: dict[str, float] = field(default_factory=dict)
+    originals: dict[str, str] = field(default_factory=dict)
     ignore: list[tuple[float, ...]] = field(default_factory=list)
     size_stated: tuple[int, int] | None = None
 
@@ -185,4 +188,5 @@ def _make_photo(
         sizes=np.array([rows.sizes.get(owner, math.nan) for owner in objects], dtype=np.float64),
         boxes=np.array([rows.boxes.get(owner, nowhere) for owner in objects]).reshape(-1, 4),
         ignore=np.array(rows.ignore, dtype=np.float64).reshape(-1, 4),
+        originals=tuple(rows.originals.get(owner, "") for owner in objects) if rows.originals else (),
     )

@@ -38,6 +38,8 @@ class Photo:
     ignore : ndarray of shape (n_regions, 4), float64
         Regions, as boxes, with objects that nobody annotated: neither negatives nor false alarms
         are taken from them.
+    originals : tuple of str
+        What each object was called where its annotation comes from; empty if nothing says it.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Photo:
     sizes: np.ndarray
     boxes: np.ndarray
     ignore: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
+    originals: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n_objects = len(self.object_names)

@@ -11,6 +11,8 @@ from .point_arrays import read_point_array
 from .track_files import read_csv_tracks, read_npz_tracks
 from .tracks import Tracks
 
+TRACK_ENDINGS = ".mat", ".npz", ".npy", ".csv"
+
 
 def read_tracks(path: str | os.PathLike) -> Tracks:
     """Read a file of tracks by its kind.
@@ -42,7 +44,7 @@ def read_tracks(path: str | os.PathLike) -> Tracks:
         return read_csv_tracks(path)
     if kind == ".mat":
         return _read_mat(path)
-    raise DataError(f"{path}: not a file of tracks (accepted: .mat, .npz, .npy, .csv)")
+    raise DataError(f"{path}: not a file of tracks (accepted: {', '.join(TRACK_ENDINGS)})")
 
 
 def _read_mat(path: Path) -> Tracks:

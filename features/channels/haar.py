@@ -25,6 +25,14 @@ TWO_ACROSS, TWO_DOWN, THREE_ACROSS, THREE_DOWN, FOUR = 1, 2, 3, 4, 5
 GRID = {TWO_ACROSS: (1, 2), TWO_DOWN: (2, 1), THREE_ACROSS: (1, 3), THREE_DOWN: (3, 1), FOUR: (2, 2)}
 """Rows and columns of rectangles of each kind."""
 
+_COMPARED = {
+    (1, 2): "left against right",
+    (2, 1): "above against below",
+    (1, 3): "left and right against the middle",
+    (3, 1): "above and below against the middle",
+    (2, 2): "one diagonal against the other",
+}
+
 WEIGHTS = {
     TWO_ACROSS: ((1, -1),),
     TWO_DOWN: ((1,), (-1,)),
@@ -299,8 +307,9 @@ class HaarChannel(FeatureChannel):
         return inside & (height > 0) & (width > 0) & (unused == 0)
 
     def describe(self, kind, colour, geometry):
-        (down, across), (row, col, height, width, _) = GRID[kind], geometry
-        return f"Haar {down} x {across} {COLOURS[colour]} at ({row}, {col}) of {height} x {width} px"
+        row, col, height, width, _ = geometry
+        compared = f"{COLOURS[colour]}, {_COMPARED[GRID[kind]]}"
+        return f"{compared}: each {width} px wide and {height} px high, from row {row}, column {col}"
 
     def draw(self, kind, geometry):
         row, col, height, width, _ = geometry

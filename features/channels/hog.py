@@ -33,6 +33,8 @@ N_CELLS = 4
 N_BLOCKS = 3
 BLOCK_CELLS = 2
 CLIP = np.float32(0.2)
+_ROW_WORDS = "top", "upper", "lower", "bottom"
+_COLUMN_WORDS = "far left", "left", "right", "far right"
 
 VOTES_PER_GREY = 5
 _EPS_SQUARED = np.float32((CELL_PX * CELL_PX * VOTES_PER_GREY) ** 2)
@@ -326,7 +328,11 @@ class HogChannel(FeatureChannel):
 
     def describe(self, kind, colour, geometry):
         a, b, c, d, orientation = geometry
-        return f"HOG {COLOURS[colour]} block ({a}, {b}) cell ({c}, {d}) orientation {orientation}"
+        # the edge lies across the gradient, whose rows count downwards
+        degrees = (90 - (orientation + 0.5) * 180 / N_ORIENTATIONS) % 180
+        cell = f"{_ROW_WORDS[a + c]} {_COLUMN_WORDS[b + d]} cell"
+        others = f"{('below', 'above')[c]} and {('right', 'left')[d]}"
+        return f"{COLOURS[colour]} edges at {degrees:.0f} degrees in the {cell}, beside those {others}"
 
     def draw(self, kind, geometry):
         a, b, c, d, orientation = geometry

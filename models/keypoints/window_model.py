@@ -16,6 +16,7 @@ import numpy as np
 
 from ...features.codes import code_scale
 from ...features.errors import DataError
+from ...features.mosaic import are_few, codes_of_few
 from ...features.pool import WindowPool
 from ..additive import PiecewiseModel
 from ..model_files import ModelFile
@@ -88,7 +89,8 @@ class WindowModel:
 
     def codes(self, patches: np.ndarray) -> np.ndarray:
         """Return the features' codes on stored windows, (k, n_windows) uint8."""
-        return self.pool.codes(patches, self.responses.low, self.responses.high)
+        compute = codes_of_few if are_few(len(patches)) else WindowPool.codes
+        return compute(self.pool, patches, self.responses.low, self.responses.high)
 
     def respond(self, patches: np.ndarray) -> np.ndarray:
         """Return the sums on stored windows.

@@ -64,7 +64,7 @@ def test_a_camera_is_written_into_a_folder(annealed, camera, tmp_path, monkeypat
     rows = rows_of((tmp_path / "out" / "live.csv").read_text())
     assert {row["object"] for row in rows} == {"0"}
     monkeypatch.undo()  # the video is read as ever
-    (video,) = [path for path in (tmp_path / "out").iterdir() if path.suffix != ".csv"]
+    (video,) = [path for path in (tmp_path / "out").iterdir() if path.suffix == ".mp4"]
     n_drawn = len(list(video_frames(video)))
     assert n_drawn == max(int(row["frame"]) for row in rows) + 1  # dropped frames are made up for
 

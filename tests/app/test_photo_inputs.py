@@ -119,7 +119,9 @@ def test_pictures_of_what_is_no_video(tmp_path, content):
 
 def test_overlay_names_are_all_different():
     photos = [Path("x/a.jpg"), Path("y/a.png"), Path("A.png"), Path("a-2.png"), Path("b.tar.png")]
-    assert overlay_names(photos) == ["a.png", "a-2.png", "A-3.png", "a-2-2.png", "b.tar.png"]
+    assert overlay_names(photos, flat=True) == ["a.jpg", "a-2.png", "A-3.png", "a-2-2.png", "b.tar.png"]
+    assert overlay_names(photos) == ["x/a.jpg", "y/a.png", "A.png", "a-2.png", "b.tar.png"]
+    assert overlay_names([Path("x/a.gif"), Path("x/b.JPEG")]) == ["a.png", "b.JPEG"]
 
 
 def test_overlay_names_of_videos_differ_in_their_stems():

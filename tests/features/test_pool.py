@@ -166,7 +166,11 @@ def test_names_tell_features_apart():
     every = WindowPool.default()
     assert len(set(every.names())) == len(every)
     haar = WindowPool.from_descriptors(np.array([[4, 2, 3, 5, 2, 6, 0]], np.uint8))
-    assert haar.names() == ["Haar 3 x 1 blue at (3, 5) of 2 x 6 px"]
+    assert haar.names() == [
+        "blue, above and below against the middle: each 6 px wide and 2 px high, from row 3, column 5"
+    ]
+    hog = WindowPool.from_descriptors(np.array([[0, 1, 1, 0, 0, 1, 0]], np.uint8))
+    assert hog.names() == ["green edges at 79 degrees in the upper left cell, beside those below and left"]
 
 
 def test_drawn_rectangles_give_the_value(rng):

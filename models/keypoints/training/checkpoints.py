@@ -95,7 +95,8 @@ class RunFolder:
         if not resume:
             if file.exists():
                 raise DataError(
-                    f"{self.path}: holds a run already; continue it with --resume or name another folder"
+                    f"{self.path}: holds a run already; continue it with --resume, replace it with "
+                    "--overwrite, or name another folder"
                 )
             write_whole(file, json.dumps(config, indent=1, sort_keys=True).encode())
             return []
@@ -103,6 +104,22 @@ class RunFolder:
             raise DataError(f"{self.path}: no run to resume ({CONFIG_FILE} is missing)")
         self._check_config(file, config)
         return self.read_rounds()
+
+    def clear(self) -> None:
+        """Remove the run that the folder holds, if there is one; other files stay.
+
+        Raises
+        ------
+        DataError
+            If another process works on it.
+        """
+        if not (self.path / CONFIG_FILE).exists():
+            return
+        self._take()
+        for place in sorted(self.path.iterdir()):
+            if place.name == CONFIG_FILE or _ROUND_FILE.fullmatch(place.name):
+                place.unlink()
+        self.release()
 
     def _take(self) -> None:
         """Keep other processes out for as long as this one lives, or until the folder is let go."""

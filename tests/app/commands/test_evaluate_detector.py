@@ -89,9 +89,11 @@ def test_a_report_numbers_the_photos_that_could_be_read(annealed, model, photo_f
     """At a threshold that nothing reaches all five objects are missed, or four without the first photo."""
     first = sorted(photo.name for photo in (photo_folder / "images").iterdir())[0]
     folder = spoil(photo_folder, tmp_path / "d", first)
-    result = annealed("evaluate-detector", folder, "--model", model, "--lowest", "99", "--out", tmp_path)
+    result = annealed(
+        "evaluate-detector", folder, "--model", model, "--lowest", "99", "--out", tmp_path / "e"
+    )
     assert result.exit_code == 0, result.stderr
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = (tmp_path / "e" / "report.html").read_text(encoding="utf-8")
     assert "chin: worst misses, 4 of 4" in text
     captions = re.findall(r"<figcaption>(.*?): nothing within", text)
     others = {photo.name for photo in (photo_folder / "images").iterdir()} - {first}

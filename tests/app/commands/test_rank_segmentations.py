@@ -73,7 +73,7 @@ def test_tracks_give_labels_candidates_and_a_sheet(annealed, ranker, track_file,
     out = tmp_path / "out"
     result = annealed("rank-segmentations", track_file, "--motions", 2, "--model", ranker, "--out", out)
     assert result.exit_code == 0, result.stderr
-    assert {p.name for p in out.iterdir()} == {
+    assert {p.name for p in out.iterdir() if p.name[0] != "."} == {
         "clip.tracks.csv",
         "clip.candidates.csv",
         "clip.candidates.json",
@@ -88,17 +88,25 @@ def test_tracks_give_labels_candidates_and_a_sheet(annealed, ranker, track_file,
     assert error < 0.3
     assert "28 in the candidates, 1 joined to the motion they fit, 1 too short to label" in result.stdout
     assert f"differs from the labels in the file on {100 * error:.2f} %" in result.stdout
-    assert "1 segmented" in result.stderr
+    assert "1 input segmented" in result.stderr
     assert read_image(out / "clip.png").ndim == 3
 
 
 def test_candidates_are_ranked_and_compared_with_the_best(annealed, ranker, track_file, tmp_path):
     result = annealed(
-        "rank-segmentations", track_file, "--motions", 2, "--model", ranker, "--out", tmp_path, "--json"
+        "rank-segmentations",
+        track_file,
+        "--motions",
+        2,
+        "--model",
+        ranker,
+        "--out",
+        tmp_path / "out",
+        "--json",
     )
     (document,) = json.loads(result.stdout)
-    stored = json.loads((tmp_path / "clip.candidates.json").read_text())
-    rows = list(csv.DictReader((tmp_path / "clip.candidates.csv").read_text().splitlines()))
+    stored = json.loads((tmp_path / "out" / "clip.candidates.json").read_text())
+    rows = list(csv.DictReader((tmp_path / "out" / "clip.candidates.csv").read_text().splitlines()))
     found = document["candidates"]
     assert len(found) == len(stored["candidates"]) == len(rows) >= 1
     scores = [row["score"] for row in found]
@@ -171,9 +179,9 @@ def test_bad_inputs_among_good_ones_are_reported_and_skipped(annealed, ranker, t
     assert [line for line in lines if "bad.avi: not a video" in line]
     assert [line for line in lines if "two.npz: tracks of 2 frames" in line]
     assert [line for line in lines if "none.csv: no such file" in line]
-    assert "1 segmented" in lines[-1]
-    assert "4 skipped" in lines[-1]
-    assert {p.name.split(".")[0] for p in (tmp_path / "out").iterdir()} == {"clip"}
+    assert "1 input segmented, 4 skipped" in lines[-2]
+    assert "written to" in lines[-1]
+    assert {p.name.split(".")[0] for p in (tmp_path / "out").glob("[!.]*")} == {"clip"}
 
 
 @pytest.mark.parametrize(
@@ -186,7 +194,7 @@ def test_numbers_of_motions_out_of_range_end_in_one_line(
     result = annealed("rank-segmentations", track_file, "--motions", motions, "--model", ranker, "--out", out)
     assert result.exit_code == 2
     assert message in result.stderr
-    assert "none of the 1 inputs could be used" in result.stderr.splitlines()[-1]
+    assert "no input of 1 could be used" in result.stderr.splitlines()[-1]
     assert result.stdout == ""
     assert not out.exists()
 

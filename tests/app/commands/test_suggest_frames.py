@@ -89,7 +89,7 @@ def test_label_studio_gets_predictions(suggested):
 def test_labels_of_before_are_never_replaced(annealed, suggested, clip):
     result = annealed("suggest-frames", clip, "--out", suggested[1])
     assert result.exit_code == 2
-    assert "holds labels already" in result.stderr
+    assert "--overwrite" in result.stderr
 
 
 def test_videos_that_cannot_be_read_are_one_line(annealed, tmp_path):

@@ -45,7 +45,29 @@ def test_train_detector_writes_model_checkpoints_and_report(trained):
     }  # fmt: skip
     assert "chin: 15 features" in result.stdout
     assert "seconds: positives" in result.stdout
-    assert "model.safetensors: written" in result.stderr
+    last = result.stderr.splitlines()[-1]
+    assert (
+        "model.safetensors: written; average precision on 1 held-out photo: left_eye_center 0." in last
+        or ("left_eye_center 1." in last)
+    )
+
+
+def test_train_detector_says_the_figures_of_the_model_that_it_wrote(trained):
+    """In the last line, in the summary, in the table of rounds and at the head of the report: the same."""
+    result, model = trained
+    detector = load_model(model)
+    page = model.with_name("model.safetensors.run").joinpath("report.html").read_text()
+    for k, name in enumerate(detector.keypoint_names):
+        precision = f"{detector.metadata['validation'][k]['average_precision']:.3f}"
+        kept = detector.metadata["rounds"][k]
+        assert f"{name} {precision}" in result.stderr.splitlines()[-1]
+        (line,) = [line for line in result.stdout.splitlines() if line.startswith(f"{name}: ")]
+        assert f"average precision {precision}" in line
+        assert f"<td>{name}</td><td>{kept} of 1</td><td>{precision}</td>" in page
+        assert ("round 1 of 1 kept" if kept else "kept before any of 1 round") in line
+    for word in ("Trained on", "Began", "Took", "Command", "5 photos, 5 objects"):
+        assert word in page
+    assert page.count("(kept)") == 2
 
 
 def test_train_detector_report_is_self_contained(trained):
@@ -89,7 +111,9 @@ def test_train_detector_interrupted_leaves_a_folder_to_resume(train, photo_folde
     assert not (tmp_path / "m.safetensors").exists()
     assert train(photo_folder, "--run", run, "--resume").exit_code == 0
     resumed = (tmp_path / "m.safetensors").read_bytes()
-    assert train(photo_folder, "--run", tmp_path / "whole").exit_code == 0
+    again = tmp_path / "whole"
+    check_refused(train(photo_folder, "--run", again), "--overwrite replaces it")
+    assert train(photo_folder, "--run", again, "--overwrite").exit_code == 0
     assert (tmp_path / "m.safetensors").read_bytes() == resumed
 
 

@@ -58,17 +58,17 @@ def written(pictures, form):
 
 def test_csv_by_hand(photos):
     assert written(photos, "csv").splitlines() == [
-        "image,frame,face,keypoint,x,y,scale,score",
-        '"a,b.png",,,left_eye,1.23,2.0,1.0,0.9',
-        '"a,b.png",,,chin,3.0,4.0,1.5,0.5',
+        "image,frame,object,keypoint,x,y,scale,score,object_score,x0,y0,x1,y1",
+        '"a,b.png",,,left_eye,1.23,2.0,1.0,0.9,,,,,',
+        '"a,b.png",,,chin,3.0,4.0,1.5,0.5,,,,,',
     ]
 
 
 def test_csv_of_faces_leaves_the_score_of_predicted_keypoints_out(faces):
     assert written(faces, "csv").splitlines() == [
-        "image,frame,face,keypoint,x,y,scale,score",
-        "a.png,,0,left_eye,5.12,6.0,0.3617,2.5",
-        "a.png,,0,chin,7.0,30.0,0.3617,",
+        "image,frame,object,keypoint,x,y,scale,score,object_score,x0,y0,x1,y1",
+        "a.png,,0,left_eye,5.12,6.0,0.3617,2.5,3.25,1.0,2.5,21.0,32.5",
+        "a.png,,0,chin,7.0,30.0,0.3617,,3.25,1.0,2.5,21.0,32.5",
     ]
 
 
@@ -76,19 +76,19 @@ def test_json_by_hand(photos):
     first, second = json.loads(written(photos, "json"))
     assert (first["image"], first["width"], first["height"]) == ("a,b.png", 80, 70)
     assert first["detections"][1] == {
-        "face": None, "keypoint": "chin", "x": 3.0, "y": 4.0, "scale": 1.5, "score": 0.5,
+        "object": None, "keypoint": "chin", "x": 3.0, "y": 4.0, "scale": 1.5, "score": 0.5,
     }  # fmt: skip
     assert second["detections"] == []
 
 
 def test_json_of_faces_by_hand(faces):
     first, second = json.loads(written(faces, "json"))
-    assert second == {"image": "empty.png", "frame": None, "width": 6, "height": 5, "faces": []}
+    assert second == {"image": "empty.png", "frame": None, "width": 6, "height": 5, "objects": []}
     eye = {"keypoint": "left_eye", "x": 5.12, "y": 6.0, "scale": 0.3617, "score": 2.5, "found": True}
     chin = {"keypoint": "chin", "x": 7.0, "y": 30.0, "scale": 0.3617, "score": 0.75, "found": False}
-    assert first["faces"] == [
+    assert first["objects"] == [
         {
-            "face": 0,
+            "object": 0,
             "score": 3.25,
             "box": [1.0, 2.5, 21.0, 32.5],
             "size": 10.13,
@@ -127,7 +127,7 @@ def test_csv_of_a_video_numbers_the_frames(clip):
 
 def test_json_of_a_video_lists_every_frame(clip):
     documents = json.loads(written(clip, "json"))
-    assert [(d["image"], d["frame"], len(d["faces"])) for d in documents] == [
+    assert [(d["image"], d["frame"], len(d["objects"])) for d in documents] == [
         ("clip.mp4", 0, 1), ("clip.mp4", 4, 0), ("clip.mp4", 8, 1),
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def test_coco_of_photos_and_a_video(faces, clip):
 @pytest.mark.parametrize("form", ["json", "coco"])
 def test_pictures_without_detections_make_a_document(form, faces):
     document = json.loads(written(faces[1:], form))
-    assert document[0]["faces"] == [] if form == "json" else document["annotations"] == []
+    assert document[0]["objects"] == [] if form == "json" else document["annotations"] == []
 
 
 @pytest.mark.parametrize("form", list(WRITERS))

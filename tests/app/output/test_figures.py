@@ -27,9 +27,10 @@ def test_mean_window_leaves_the_margin_out():
 def test_contact_sheet_places_windows_in_reading_order():
     patches = np.zeros((3, 26, 26, 3), dtype=np.uint8)
     patches += np.array([10, 20, 30], dtype=np.uint8)[:, None, None, None]
-    sheet = figures.contact_sheet(patches, columns=2, zoom=1, gap=2)
-    assert sheet.shape == (54, 54, 3)
-    assert [int(sheet[r, c, 0]) for r, c in ((2, 2), (2, 28), (28, 2), (28, 28))] == [10, 20, 30, 255]
+    sheet = figures.contact_sheet(patches[[0, 1, 2, 0, 1]], columns=2, zoom=1, gap=2)
+    assert sheet.shape == (54, 54, 3)  # no row with an empty place
+    assert [int(sheet[r, c, 0]) for r, c in ((2, 2), (2, 28), (28, 2), (28, 28))] == [10, 20, 30, 10]
+    assert figures.contact_sheet(patches, columns=9, zoom=1, gap=2).shape == (28, 80, 3)
 
 
 def test_contact_sheet_of_nothing():

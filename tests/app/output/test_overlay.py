@@ -29,7 +29,8 @@ def test_draw_detections_puts_a_dot_of_the_keypoints_colour_there():
 def test_draw_detections_enlarges_small_photos(side, factor):
     image = np.full((50, side, 3), 9, dtype=np.uint8)
     found = make_detections([30], [40], [1.0], [1], "chin")
-    picture = draw_detections(image, found, NAMES, object_px=28.0)
+    assert draw_detections(image, found, NAMES, object_px=28.0).shape == image.shape
+    picture = draw_detections(image, found, NAMES, object_px=28.0, enlarge=True)
     assert picture.shape == (50 * factor, side * factor, 3)
     centre = int(40.5 * factor), int(30.5 * factor)
     assert tuple(picture[centre]) == COLOURS[1]
@@ -63,4 +64,5 @@ def test_draw_faces_fills_found_keypoints_and_leaves_predicted_ones_hollow():
     assert tuple(picture[200, 108]) == COLOURS[0]
     assert tuple(picture[400, 308]) == COLOURS[1]
     assert picture[300, 90].all()  # the box's left side
-    assert draw_objects(np.zeros((50, 320, 3), np.uint8), faces[:0]).shape == (100, 640, 3)
+    assert draw_objects(np.zeros((50, 320, 3), np.uint8), faces[:0], enlarge=True).shape == (100, 640, 3)
+    assert not draw_objects(np.zeros((50, 320, 3), np.uint8), faces[:0], words=False).any()

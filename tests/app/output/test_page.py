@@ -35,7 +35,7 @@ def test_page_holds_its_pictures():
 def test_pictures_state_their_width():
     page = Page("t", "l")
     page.pictures([], width_px=123)
-    assert "minmax(123px, 1fr)" in page.render()
+    assert "minmax(min(123px, 100%), 1fr)" in page.render()
 
 
 def test_page_needs_nothing_from_elsewhere():
