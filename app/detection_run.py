@@ -49,7 +49,7 @@ class Finder:
     @property
     def finds_objects(self) -> bool:
         """Whether objects are found, not single detections."""
-        return not self.raw and self.detector.object_model is not None
+        return not self.raw and self.detector.finds_objects
 
     def find(self, image: np.ndarray) -> Found:
         """Return what is in a picture, (H, W, 3) uint8."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # Rough times of stages, in any unit, for as long as a run has not met one of the kind.
 POSITIVES, VALIDATION, SCAN, ANNEALING, REFINING, ALIGNMENT, OBJECTS = 1.0, 0.5, 6.0, 2.0, 1.0, 4.0, 1.0
+PARTS = 6.0  # of a keypoint
 
 
 def training_stages(config: "TrainingConfig", keypoints: Sequence[str], rounds_done: int = 0) -> list[Stage]:
@@ -30,6 +31,8 @@ def training_stages(config: "TrainingConfig", keypoints: Sequence[str], rounds_d
         stages.append(Stage("refinement", "exact places", POSITIVES))
         stages += [Stage(f"refining {name}", "exact places", REFINING) for name in keypoints]
         stages.append(Stage("validation", "exact places", VALIDATION))
+    if config.parts.k:
+        stages.append(Stage("parts", "parts", PARTS * len(keypoints)))
     if len(keypoints) > 2:
         if config.align.k:
             stages.append(Stage("portraits", "alignment", POSITIVES))

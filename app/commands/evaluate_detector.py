@@ -79,7 +79,7 @@ def command(
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
     photos = sized(photos, scale_by)
-    raw = raw or detector.object_model is None
+    raw = raw or not detector.finds_objects
     whole = whole or sigmas is not None
     if whole and raw:
         raise ParameterError("--whole takes objects: not --raw, nor a model that finds single keypoints only")

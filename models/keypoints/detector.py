@@ -16,10 +16,21 @@ from .angles import UPRIGHT, check_angles
 from .detections import Detections, join_detections, make_detections
 from .keypoint_classifier import KeypointClassifier
 from .nms import Suppression, suppress
-from .objects.model import Evidence, ObjectModel, Objects, best_objects, objects_turned_back
+from .objects.model import (
+    Evidence,
+    ObjectModel,
+    Objects,
+    apart_objects,
+    best_objects,
+    joined_objects,
+    objects_turned_back,
+)
 from .objects.model_arrays import pack_object_model, unpack_object_model
 from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
+from .parts.arrays import pack_parts, unpack_parts
+from .parts.model import PartModel
+from .parts.whole import find_in_frames, find_in_scene, frames_of
 from .refinement import refine
 from .scan import FoundWindows, scan_photo
 from .scan_limits import check_pixels
@@ -28,6 +39,14 @@ from .window_model import WindowModel
 KIND = "keypoint-detector"
 MAX_OBJECT_PX = 10_000
 MAX_OCTAVES = 20
+
+WEAKER = 4.0
+"""Log-odds by which poses may fall short of the threshold whose parts are looked at."""
+
+POSES_A_PLACE = 4
+"""Poses of one place, turned differently, that are kept until their parts have been looked at."""
+
+MOST_POSES = 24
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,9 @@ class KeypointDetector:
         One per classifier, to move detections to the exact place (refinement.py); or none.
     object_model : ObjectModel or None
         How keypoints make up an object; None for a detector of single keypoints only.
+    parts : PartModel or None
+        How keypoints look in the frame of their object, or of the scene, from coarse to fine; None: they are
+        where the object model has them.
     angles : tuple of float
         Degrees by which objects may be turned clockwise: photos are turned back by each and scanned.
     metadata : dict
@@ -108,6 +130,7 @@ class KeypointDetector:
     suppression: Suppression = field(default_factory=Suppression)
     refiners: tuple[WindowModel, ...] = ()
     object_model: ObjectModel | None = None
+    parts: PartModel | None = None
     angles: tuple[float, ...] = UPRIGHT
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -126,6 +149,24 @@ class KeypointDetector:
             raise DataError(
                 f"a detector of {len(names)} keypoints has an object model of {len(self.object_model.spread)}"
             )
+
+        if self.parts is not None and len(self.parts.parts) != len(names):
+            raise DataError(f"a detector of {len(names)} keypoints has {len(self.parts.parts)} parts")
+
+    @property
+    def finds_objects(self) -> bool:
+        """Whether it finds whole objects, not single keypoints only."""
+        return self.object_model is not None or self.sees_scene
+
+    @property
+    def sees_scene(self) -> bool:
+        """Whether keypoints are looked for in the whole picture, as those of one object."""
+        return self.parts is not None and self.parts.scene_px is not None
+
+    @property
+    def object_threshold(self) -> float:
+        """Lowest log-odds of an object that is reported, if no other is asked for."""
+        return 0.0 if self.object_model is None or self.parts is not None else self.object_model.threshold
 
     @property
     def keypoint_names(self) -> tuple[str, ...]:
@@ -165,7 +206,7 @@ class KeypointDetector:
         DataError
             If the image is not an RGB photo, or is smaller than a window.
         """
-        if raw or self.object_model is None:
+        if raw or not self.finds_objects:
             return self._detect_single(check_rgb(image), threshold=threshold, exact=exact)
         return self.detect_objects(image, threshold=threshold, exact=exact).detections
 
@@ -202,13 +243,79 @@ class KeypointDetector:
             If the model has no object model, the image is not an RGB photo or is smaller than a window.
         """
         image, pyramid = check_rgb(image), pyramid or self.pyramid
+        lowest = self._lowest(threshold)
+        if self.parts is None:
+            return self._posed_objects(image, lowest, exact, pyramid)
+        if self.sees_scene:
+            found = find_in_scene(image, self.parts, self.keypoint_names, self.object_px)
+        else:
+            poses = self._poses_with_rivals(image, lowest, exact, pyramid)
+            found = best_objects([self.objects_near(image, poses.points)])
+        return found[found.scores >= lowest]
+
+    def objects_near(self, image: np.ndarray, points: np.ndarray) -> Objects:
+        """Find objects of a photo by their parts, near where their keypoints are thought to be.
+
+        Parameters
+        ----------
+        image : ndarray of shape (H, W, 3), uint8
+        points : ndarray of shape (n, n_keypoints, 2), float64
+            x, y; NaN where unknown.
+
+        Returns
+        -------
+        Objects
+            In the order of the points, however unlikely they are.
+
+        Raises
+        ------
+        DataError
+            If the model has no parts that make up objects.
+        """
+        if self.parts is None or self.sees_scene:
+            raise DataError("the model has no parts by which objects are found near a place")
+        frames = frames_of(points, self.parts)
+        return find_in_frames(image, frames, self.parts, self.keypoint_names, self.object_px)
+
+    def _lowest(self, threshold: float | None) -> float:
+        """The threshold that is asked for, or the model's; refused if it is no number."""
+        if not self.finds_objects:
+            raise DataError(
+                f"the model of {', '.join(self.keypoint_names)} finds single keypoints only: it has no "
+                "object model, which takes at least three keypoints"
+            )
+        if threshold is None:
+            return self.object_threshold
+        if not np.isfinite(threshold):
+            raise ParameterError(f"threshold must be a finite number, got {threshold}")
+        return threshold
+
+    def _poses_with_rivals(
+        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig
+    ) -> Objects:
+        """Objects by their poses at all angles, several of a place, also unlikely ones."""
+        parts = self._at_all_angles(image, lowest - WEAKER, exact, pyramid)
+        every = joined_objects(parts)
+        return every[apart_objects(every, POSES_A_PLACE)[:MOST_POSES]]
+
+    def _posed_objects(
+        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig
+    ) -> Objects:
+        """Objects by their poses at all angles, the best of each place."""
+        parts = self._at_all_angles(image, lowest, exact, pyramid)
+        return parts[0] if len(parts) == 1 else best_objects(parts)
+
+    def _at_all_angles(
+        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig
+    ) -> list[Objects]:
+        """Objects that are found at each angle."""
         parts = []
         for degrees in self.angles:
             turn = Turn(degrees, image.shape[:2])
             levels = pyramid.levels(image if degrees == 0 else turn.apply(image))
-            found = self.detect_objects_levels(levels, threshold=threshold, exact=exact)
+            found = self.detect_objects_levels(levels, threshold=lowest, exact=exact)
             parts.append(found if degrees == 0 else objects_turned_back(found, turn))
-        return parts[0] if len(parts) == 1 else best_objects(parts)
+        return parts
 
     def detect_objects_levels(
         self,
@@ -218,16 +325,9 @@ class KeypointDetector:
         exact: bool = False,
         parallel: bool = True,
     ) -> Objects:
-        """Find objects in a photo whose pyramid is there already; see `detect_objects` and `scan_photo`."""
-        if self.object_model is None:
-            raise DataError(
-                f"the model of {', '.join(self.keypoint_names)} finds single keypoints only: it has no "
-                "object model, which takes at least three keypoints"
-            )
-        if threshold is None:
-            threshold = self.object_model.threshold
-        elif not np.isfinite(threshold):
-            raise ParameterError(f"threshold must be a finite number, got {threshold}")
+        """Find objects by their poses in a photo whose pyramid is there already; see `scan_photo`."""
+        threshold = self._lowest(threshold)
+        assert self.object_model is not None
         single = self.detections_for_objects(levels, exact=exact, parallel=parallel)
         poses, evidence = self.gather_objects(single, levels, self.object_model)
         found = objects_of(poses, evidence, self.object_model, self.keypoint_names, self.object_px)
@@ -305,6 +405,7 @@ class KeypointDetector:
         arrays, metadata = pack_classifiers(self.classifiers)
         arrays.update(pack_refiners(self.refiners))
         arrays.update(pack_object_model(self.object_model))
+        arrays.update(pack_parts(self.parts))
         metadata.update(
             window_px=WINDOW_PX,
             object_px=self.object_px,
@@ -342,6 +443,7 @@ class KeypointDetector:
             suppression,
             unpack_refiners(file, len(classifiers)),
             unpack_object_model(file, len(classifiers)),
+            unpack_parts(file, len(classifiers)),
             angles,
             training if isinstance(training, dict) else {},
         )

@@ -28,6 +28,7 @@ from ...features.threads import in_threads
 from .cascade import NEVER
 from .keypoint_classifier import KeypointClassifier
 from .scan_limits import MAX_WINDOWS, TOO_MANY
+from .window_model import WindowModel
 
 BAND_ROWS = 96
 
@@ -217,6 +218,30 @@ def score_map(
     if sparse:
         _scan_beside(features, maps.read, maps.stride, intercept, scores)
     return scores
+
+
+def respond_at(maps: LevelMaps, model: WindowModel, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """Return all sums of a model for windows centred on some pixels, (n_outputs, n) float32.
+
+    They are those of `WindowModel.respond` on the same windows, to the last bit.
+    """
+    places = maps.starts(rows, cols).astype(np.int32)
+    out = np.empty((len(model.intercept), len(places)), dtype=np.float32)
+    never = np.full(len(model), NEVER)
+    offsets = model.pool.offsets(maps.layout)
+    for tables, start, sums in zip(model.tables, model.intercept, out, strict=True):
+        features = model.pool.kinds, offsets, *model.scaling, tables, never
+        _respond_at(features, maps.read, np.float32(start), places, sums)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _respond_at(features, read, intercept, places, sums):
+    """Write the full sums of the windows at some places."""
+    sums[:] = intercept
+    values = np.empty(len(places), dtype=np.float32)
+    codes = np.empty((1, len(places)), dtype=np.uint8)
+    _go_through(features, read, np.intp(0), places, sums, len(places), values, codes)
 
 
 @njit(cache=True, nogil=True)

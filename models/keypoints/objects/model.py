@@ -55,6 +55,9 @@ class Objects:
         Log-odds that the keypoint is there.
     scales : ndarray of shape (n,), float64
         Pixels of the photo per pixel of the detector's window.
+    errors : ndarray of shape (n, n_keypoints), float64
+        Pixels of the photo within which two of three keypoints lie, as frames left out have shown; NaN for a
+        model that was not asked.
     """
 
     names: tuple[str, ...]
@@ -66,11 +69,12 @@ class Objects:
     found: np.ndarray
     keypoint_scores: np.ndarray
     scales: np.ndarray
+    errors: np.ndarray
 
     def __post_init__(self) -> None:
         n, k = len(self.scores), len(self.names)
         shapes = {"boxes": (n, 4), "poses": (n, 3), "sizes": (n,), "scores": (n,), "scales": (n,)}
-        shapes |= {"points": (n, k, 2), "found": (n, k), "keypoint_scores": (n, k)}
+        shapes |= {"points": (n, k, 2), "found": (n, k), "keypoint_scores": (n, k), "errors": (n, k)}
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise DataError(f"objects: {name} has shape {getattr(self, name).shape}, expected {shape}")
@@ -109,13 +113,24 @@ def objects_turned_back(found: Objects, turn: Turn) -> Objects:
 
 def best_objects(parts: Sequence[Objects]) -> Objects:
     """The best objects of several sets, none of which covers a better one's box; best first."""
+    every = joined_objects(parts)
+    return every[apart_objects(every, 1)]
+
+
+def joined_objects(parts: Sequence[Objects]) -> Objects:
+    """Return all objects of several sets, best first."""
     columns = [[getattr(part, field.name) for part in parts] for field in fields(Objects)[1:]]
     every = Objects(parts[0].names, *(np.concatenate(column) for column in columns))
+    return every[np.argsort(-every.scores, kind="stable")]
+
+
+def apart_objects(objects: Objects, most: int) -> np.ndarray:
+    """Indices of those, best first, whose box fewer than `most` better ones that are chosen cover."""
     kept: list[int] = []
-    for i in np.argsort(-every.scores, kind="stable").tolist():
-        if (overlaps(every.boxes[i], every.boxes[kept]) < OVERLAP).all():
+    for i in range(len(objects)):
+        if np.sum(overlaps(objects.boxes[i], objects.boxes[kept]) >= OVERLAP) < most:
             kept.append(i)
-    return every[np.array(kept, dtype=np.int64)]
+    return np.array(kept, dtype=np.int64)
 
 
 @dataclass(eq=False)

@@ -151,6 +151,7 @@ def objects_of(
         evidence.found,
         model.point_log_odds(poses, evidence, log_odds),
         np.exp(poses[:, LOG_SIZE]) / object_px,
+        np.full(evidence.score.shape, np.nan),
     )
 
 

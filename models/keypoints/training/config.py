@@ -1,6 +1,7 @@
 """What a training run of a detector depends on, besides the photos."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ....features.pool import WindowPool
 from ..detector import PyramidConfig
 from .alignment_fitting import AlignConfig
 from .classifier_fitting import FitConfig
+from .part_fitting import PartsConfig
 from .refinement_fitting import RefineConfig
 from .targets import TargetConfig
 
@@ -45,6 +47,8 @@ class TrainingConfig:
         The regression stays only if the held-out photos are not the worse for it.
     align : AlignConfig
         So do the stages that align the keypoints of an object.
+    parts : PartsConfig
+        How keypoints look in their object's frame, zoom by zoom.
     angles : tuple of float or None
         By which objects are turned, in degrees (see `KeypointDetector`); None: what the annotation shows.
     """
@@ -63,6 +67,7 @@ class TrainingConfig:
     pyramid: PyramidConfig = field(default_factory=PyramidConfig)
     refine: RefineConfig = field(default_factory=RefineConfig)
     align: AlignConfig = field(default_factory=AlignConfig)
+    parts: PartsConfig = field(default_factory=partial(PartsConfig, k=0))
     angles: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:

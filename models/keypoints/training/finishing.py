@@ -1,6 +1,7 @@
 """What is fitted once the rounds of mining are over: exact places, alignment, objects."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..window_model import WindowModel
 from .alignment_fitting import Portrait, fit_alignment, largest_size, portraits_of_photo
 from .config import training_pool
 from .object_fitting import with_object_model
+from .part_samples import fit_part_model
 from .phases import Phases
 from .refinement_fitting import (
     OffsetExamples,
@@ -23,6 +25,7 @@ from .refinement_fitting import (
     join_offset_examples,
     offset_examples_of_photo,
 )
+from .shape_choice import ShapeChoice, choose_shape
 from .sides import mirror_order
 from .training_photos import TrainingPhotos
 
@@ -52,6 +55,30 @@ def fit_refiners(photos: TrainingPhotos, pool: WindowPool, phases: Phases) -> tu
     with phases.measure("refinement"):
         by_photo = [cut_out for _, cut_out in photos.each(photos.training, "refinement", cut)]
         return tuple(map(fit, photos.keypoints, zip(*by_photo, strict=True)))
+
+
+def with_parts(
+    detector: KeypointDetector, photos: TrainingPhotos, phases: Phases
+) -> tuple[KeypointDetector, ShapeChoice | None]:
+    """Add how keypoints look in the frame of the shape that they have, where parts are asked for."""
+    config = photos.config
+    if config.parts.k == 0:
+        return detector, None
+    with phases.measure("parts"):
+        choice = choose_shape(photos.sources, photos.columns)
+        if choice is None:
+            return detector, None
+        model = fit_part_model(
+            photos.sources,
+            list(photos.keypoints),
+            photos.columns,
+            choice,
+            training_pool(config.parts.n_haar, config.seed),
+            config.parts,
+            config.seed,
+            lambda done, total: photos.report("parts", done, total),
+        )
+    return replace(detector, parts=model), choice
 
 
 def with_objects(

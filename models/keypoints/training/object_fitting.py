@@ -10,8 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from ....features.errors import DataError
 from ....features.pyramid import Level
@@ -23,6 +21,7 @@ from ..objects.hypotheses import best_hypotheses, candidates_of, join_evidence
 from ..objects.model import Evidence, ObjectModel
 from ..objects.poses import LOG_SIZE, project
 from ..objects.shape import RigidShape
+from .logistic import fit_logistic
 from .targets import AnnotatedPhoto
 
 NOISE = 0.05
@@ -41,16 +40,12 @@ LOWEST = -6.0
 _CRUDE = 0.0, 1.0, -0.1  # each keypoint's constant, factors of its score and its squared distance
 _CRUDE_POSE = -0.1, -0.5, -0.5
 _CRUDE_INTERCEPT = -4.0
-_FEWEST = 5  # examples of either class
-_PENALTY = 1.0
 
 # Of the weights: a higher score speaks for an object or a keypoint, distance, turning and doubt against it. A
 # hundred objects are too few to leave that open.
 _KEYPOINT_SIGNS = np.array([0, 1, -1])
 _POSE_SIGNS = np.array([-1, -1, -1])
 _POINT_SIGNS = np.array([1, 1, -1, -1])
-
-_LEAST_SCALE = 0.3  # of a term: what hardly varies in the examples must not decide about others
 
 Gathered = Iterator[tuple[AnnotatedPhoto, np.ndarray, Evidence]]
 Gather = Callable[[ObjectModel], Iterable[tuple[AnnotatedPhoto, np.ndarray, Evidence]]]
@@ -218,7 +213,7 @@ def fit_weights(model: ObjectModel, examples: _Examples | None) -> ObjectModel:
     labelled = np.flatnonzero(examples.is_object >= 0)
     n_keypoints = len(model.spread)
     signs = np.concatenate([np.tile(_KEYPOINT_SIGNS, n_keypoints), _POSE_SIGNS])
-    fitted = _logistic(
+    fitted = fit_logistic(
         model.terms(examples.poses, examples.evidence)[labelled], examples.is_object[labelled], signs
     )
     if fitted is not None:
@@ -236,27 +231,7 @@ def fit_weights(model: ObjectModel, examples: _Examples | None) -> ObjectModel:
     for k in range(terms.shape[1]):
         for found in (0, 1):
             rows = (examples.evidence.found[:, k] == found) & (examples.is_point[:, k] >= 0)
-            fitted = _logistic(terms[rows, k, 1:], examples.is_point[rows, k], _POINT_SIGNS)
+            fitted = fit_logistic(terms[rows, k, 1:], examples.is_point[rows, k], _POINT_SIGNS)
             if fitted is not None:
                 point_weights[found, k] = [fitted[0], *fitted[1]]
     return replace(model, point_weights=point_weights, threshold=0.0)
-
-
-def _logistic(terms: np.ndarray, labels: np.ndarray, signs: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """Intercept and factors with these signs (0: either), None with too few examples of either class."""
-    if min(np.sum(labels == 1), np.sum(labels == 0)) < _FEWEST:
-        return None
-    mean, scale = terms.mean(axis=0), np.maximum(terms.std(axis=0), _LEAST_SCALE)
-    design = np.column_stack([np.ones(len(terms)), (terms - mean) / scale])
-    side = np.where(labels == 1, 1.0, -1.0)
-    strength = np.r_[0.0, np.full(terms.shape[1], 1 / _PENALTY)]
-
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = side * (design @ x)
-        value = np.logaddexp(0, -margin).sum() + 0.5 * strength @ x**2
-        return value, design.T @ (-side * expit(-margin)) + strength * x
-
-    bounds = [(None, None), *(((None, 0.0), (None, None), (0.0, None))[1 + int(sign)] for sign in signs)]
-    found = minimize(objective, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds)
-    weights = found.x[1:] / scale
-    return float(found.x[0] - weights @ mean), weights

@@ -23,7 +23,7 @@ from ..keypoint_classifier import KeypointClassifier
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier_fitting import TrainingSet, fit_classifier
 from .config import TrainingConfig, training_pool
-from .finishing import fit_refiners, with_objects
+from .finishing import fit_refiners, with_objects, with_parts
 from .mining import (
     Examples,
     HardestNegatives,
@@ -164,7 +164,7 @@ class _Trainer:
                 detector, validation = refined, scores
         metadata = {
             "configuration": self.configuration(),
-            "photos": self.photos.n_photos,
+            "photos": len(self.photos.sources),
             "rounds": best,
             "positives": [len(examples) for examples in rounds[0].positives],
             "negatives": [
@@ -174,7 +174,12 @@ class _Trainer:
         }
         detector = detector.with_thresholds([score.threshold for score in validation])
         precision = [score.average_precision for score in validation]
-        return replace(with_objects(detector, self.photos, precision, self.phases), metadata=metadata)
+        detector, choice = with_parts(detector, self.photos, self.phases)
+        if choice is not None:
+            metadata["shape"] = asdict(choice)
+        if not detector.sees_scene:
+            detector = with_objects(detector, self.photos, precision, self.phases)
+        return replace(detector, metadata=metadata)
 
     def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
         low, high = self.config.targets.size_range_px

@@ -42,8 +42,8 @@ class TrainingPhotos:
     ----------
     photos : sequence of AnnotatedPhoto
         Or of views.
-    n_photos : int
-        Without views.
+    sources : sequence of AnnotatedPhoto
+        The photos themselves, never views.
     angles : tuple of float
         At which photos have to be scanned, in degrees.
     targets : list of list of KeypointTargets
@@ -69,7 +69,7 @@ class TrainingPhotos:
         self.problems: dict[int, str] = {}
         turned = orientations(photos)
         self.angles = turned.angles if config.angles is None else config.angles
-        self.n_photos = len(photos)
+        self.sources = photos
         self.photos: Sequence[AnnotatedPhoto] = photos
         source = np.arange(len(photos))
         if self.angles != UPRIGHT:

@@ -97,13 +97,3 @@ def moved(objects: Objects, by: np.ndarray) -> Objects:
     values["points"] = objects.points + by
     values["boxes"] = objects.boxes + np.concatenate([by, by])
     return Objects(**values)
-
-
-def joined(parts: Sequence[Objects]) -> Objects:
-    """Return all objects of several sets, best first."""
-    values = {
-        field.name: np.concatenate([getattr(part, field.name) for part in parts])
-        for field in fields(Objects)[1:]
-    }
-    every = Objects(parts[0].names, **values)
-    return every[np.argsort(-every.scores, kind="stable")]

@@ -12,10 +12,9 @@ import numpy as np
 from ....features.errors import ParameterError
 from ..detections import Detections
 from ..detector import KeypointDetector
-from ..objects.hypotheses import OVERLAP
-from ..objects.model import Objects, overlaps
+from ..objects.model import Objects, apart_objects, best_objects, joined_objects
 from .linking import Linker
-from .nearby import Place, detect_near, joined
+from .nearby import Place, detect_near
 from .object_tracks import ObjectTracks
 
 SCAN_EVERY = 50
@@ -96,7 +95,7 @@ class ObjectTracker:
         record: bool = True,
     ) -> None:
         self.detector = detector
-        self.single = raw or detector.object_model is None
+        self.single = raw or not detector.finds_objects
         if n_objects is not None and n_objects < 1:
             raise ParameterError(f"the number of objects must be at least 1, got {n_objects}")
         if self.single and n_objects not in (None, 1):
@@ -178,9 +177,14 @@ class ObjectTracker:
 
     def _near(self, image: np.ndarray, elapsed: int) -> Objects | None:
         """The objects near where they are expected; None if one of them is not there."""
-        model = self.detector.object_model
-        assert model is not None
-        threshold = (model.threshold if self.threshold is None else self.threshold) - WEAKER
+        threshold = (self.detector.object_threshold if self.threshold is None else self.threshold) - WEAKER
+        if self.detector.sees_scene:
+            return None
+        if self.detector.parts is not None:
+            points = np.stack([known.expected(elapsed) for known in self._linker.objects])
+            every = self.detector.objects_near(image, points)
+            every = best_objects([every[every.scores >= threshold]])
+            return every if len(every) >= len(points) else None
         parts: list[Objects] = []
         for known in self._linker.objects:
             place = _place(known.expected(elapsed), known.size, self._rolls.get(known.number))
@@ -188,8 +192,8 @@ class ObjectTracker:
             if found is None or not len(found):
                 return None
             parts.append(found)
-        every = joined(parts)
-        every = every[_distinct(every)]
+        every = joined_objects(parts)
+        every = every[apart_objects(every, 1)]
         return every if len(every) >= len(parts) else None
 
 
@@ -201,15 +205,6 @@ def _place(points: np.ndarray, size: float, roll: float | None) -> Place:
     known = points[np.isfinite(points).all(axis=1)]
     room = _BOX_MARGIN * size
     return Place(np.concatenate([known.min(axis=0) - room, known.max(axis=0) + room]), size, roll)
-
-
-def _distinct(objects: Objects) -> np.ndarray:
-    """Indices of those, best first, that no better one overlaps: searches may have found the same one."""
-    kept: list[int] = []
-    for i in range(len(objects)):
-        if (overlaps(objects.boxes[i], objects.boxes[kept]) < OVERLAP).all():
-            kept.append(i)
-    return np.array(kept, dtype=np.int64)
 
 
 def probability(log_odds: np.ndarray) -> np.ndarray:

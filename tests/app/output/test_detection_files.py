@@ -36,6 +36,7 @@ def faces():
         found=np.array([[True, False]]),
         keypoint_scores=np.array([[2.5, 0.75]]),
         scales=np.array([0.3617]),
+        errors=np.array([[1.26, np.nan]]),
     )
     return [Picture("a.png", None, 70, 80, one), Picture("empty.png", None, 5, 6, one[:0])]
 

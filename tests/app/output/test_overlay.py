@@ -55,6 +55,7 @@ def test_draw_faces_fills_found_keypoints_and_leaves_predicted_ones_hollow():
         found=np.array([[True, False], [True, True]]),
         keypoint_scores=np.zeros((2, 2)),
         scales=np.ones(2),
+        errors=np.full((2, 2), np.nan),
     )
     picture = draw_objects(image, faces)
     assert not image.any()

@@ -25,6 +25,7 @@ def objects():
         found=np.array([[True, False]]),
         keypoint_scores=np.array([[2.5, 0.75]]),
         scales=np.array([0.36]),
+        errors=np.full((1, 2), np.nan),
     )
 
 

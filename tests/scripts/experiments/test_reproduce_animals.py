@@ -33,7 +33,9 @@ class OneObject:
         points = np.array([list(POINTS.values())] * n).reshape(n, 2, 2) + np.array([3.0, 0.0])
         empty = np.zeros(n)
         shapes = np.zeros((n, 4)), np.zeros((n, 3)), empty, empty, points
-        return Objects(tuple(POINTS), *shapes, np.ones((n, 2), bool), np.zeros((n, 2)), empty)
+        return Objects(
+            tuple(POINTS), *shapes, np.ones((n, 2), bool), np.zeros((n, 2)), empty, np.ones((n, 2))
+        )
 
 
 def test_errors_are_measured_once_and_summarised(data, monkeypatch, capsys):

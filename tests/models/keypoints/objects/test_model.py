@@ -98,6 +98,7 @@ def two_faces():
         found=np.array([[True, False], [True, True]]),
         keypoint_scores=np.array([[0.4, -1.0], [0.1, 0.9]]),
         scales=np.array([0.5, 0.6]),
+        errors=rng.uniform(size=(2, 2)),
     )
 
 

@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from annealed.datasets.photos.photo_set import Photo
 from annealed.models.keypoints.detector import KeypointDetector
@@ -10,7 +9,6 @@ from annealed.models.keypoints.objects.alignment import AlignmentStage
 from annealed.models.keypoints.objects.model import Evidence
 from annealed.models.keypoints.objects.poses import LOG_SIZE, AnglePrior, project
 from annealed.models.keypoints.objects.shape import RigidShape, estimate_shape
-from annealed.models.keypoints.training import object_fitting
 from annealed.models.keypoints.training.object_fitting import (
     crude_model,
     fit_object_model,
@@ -129,19 +127,6 @@ def test_fit_face_model_learns_what_tells_faces(shape, rng):
     # log-odds that are right: as many faces as the probabilities add up to
     assert np.sum(1 / (1 + np.exp(-scores))) == pytest.approx(labels.sum(), rel=0.05)
     assert scores[labels].mean() > scores[~labels].mean() + 2
-
-
-def test_weights_of_evidence_are_those_of_a_logistic_regression_with_signs(rng):
-    terms = rng.normal(0, [0.5, 1, 2, 3], size=(200, 4))
-    labels = (terms @ [1.0, 0.5, -0.5, 0.3] + rng.logistic(size=200) > 0).astype(int)
-    intercept, weights = object_fitting._logistic(terms, labels, np.zeros(4))
-    scale = terms.std(axis=0)
-    twin = LogisticRegression(C=1.0, tol=1e-8).fit((terms - terms.mean(axis=0)) / scale, labels)
-    np.testing.assert_allclose(weights, twin.coef_[0] / scale, atol=1e-4)
-    assert intercept == pytest.approx(twin.intercept_[0] - weights @ terms.mean(axis=0), abs=1e-4)
-    _, signed = object_fitting._logistic(terms, labels, np.array([1, -1, 1, 0]))
-    assert signed[1] == signed[2] == 0
-    assert (signed[[0, 3]] > 0).all()
 
 
 def test_fit_face_model_of_too_little_keeps_crude_weights(shape):
