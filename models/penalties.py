@@ -44,6 +44,10 @@ class Ridge:
     def __post_init__(self) -> None:
         _check_weight("strength", self.strength)
 
+    def at_size(self, n_features: int) -> float:
+        """Return the strength while so many features are kept: always the same."""
+        return self.strength
+
     def curvature(self, n_features: int) -> float:
         return 2 * self.strength
 
@@ -67,25 +71,34 @@ class FadingRidge:
     strength : float
         The ratio of noise to signal.
     n_rows : int
+    sizes : tuple of int
+        Numbers of features at which none is to leave any more (for a while): there `least` takes the place
+        of `strength * M_e`.
+    least : float
+        1 is a prior of unit variance for the coefficients of a likelihood.
     """
 
     strength: float
     n_rows: int
+    sizes: tuple[int, ...] = ()
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         _check_weight("strength", self.strength)
+        _check_weight("least", self.least)
 
-    def _ridge(self, n_features: int) -> float:
-        return self.strength * n_features / self.n_rows
+    def at_size(self, n_features: int) -> float:
+        """Return the strength while so many features are kept."""
+        return (self.least if n_features in self.sizes else self.strength * n_features) / self.n_rows
 
     def curvature(self, n_features: int) -> float:
-        return 2 * self._ridge(n_features)
+        return 2 * self.at_size(n_features)
 
     def value(self, beta: np.ndarray) -> float:
-        return self._ridge(beta.shape[1]) * float(np.sum(beta**2))
+        return self.at_size(beta.shape[1]) * float(np.sum(beta**2))
 
     def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
-        gradient += (2 * self._ridge(beta.shape[1])) * beta
+        gradient += (2 * self.at_size(beta.shape[1])) * beta
 
 
 @dataclass(frozen=True)

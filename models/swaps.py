@@ -65,6 +65,7 @@ def swap(
     *,
     max_swaps: int,
     ridge: float = 0.0,
+    ridge_after: float | None = None,
     fixed: np.ndarray | None = None,
 ) -> Swapped:
     """Exchange one selected column at a time for another, the best pair first, while the error falls.
@@ -78,6 +79,8 @@ def swap(
     ridge : float
         Strength of a ridge penalty on the coefficients of standardised columns, beside the mean squared
         error.
+    ridge_after : float, optional
+        That of the coefficients returned, if it is another one.
     fixed : ndarray of shape (k,), bool, optional
         Which of them must stay.
 
@@ -93,6 +96,8 @@ def swap(
             break
         left.append(int(search.kept[position]))
         search.exchange(position, column)
+    if ridge_after is not None:
+        search.solve(ridge_after)
     order = np.argsort(search.kept)
     return Swapped(search.kept[order], search.coef[:, order], left)
 
@@ -106,13 +111,13 @@ class _Search:
         self.fixed = fixed
         self.ridge = ridge
         self.rows = np.stack([products.with_column(int(j)) for j in self.kept])
-        self._solve()
+        self.solve(ridge)
 
     def exchange(self, position: int, column: int) -> None:
         """Put a column in the place of a selected one."""
         self.kept[position] = column
         self.rows[position] = self.products.with_column(column)
-        self._solve()
+        self.solve(self.ridge)
 
     def best(self) -> tuple[float, int, int]:
         """Return the largest gain of an exchange, its position among the selected, and its column."""
@@ -125,8 +130,9 @@ class _Search:
                 best = (float(gains[j]), int(positions[j]), start + j)
         return best
 
-    def _solve(self) -> None:
-        gram = self.rows[:, self.kept] + self.ridge * np.eye(len(self.kept))
+    def solve(self, ridge: float) -> None:
+        """Find the coefficients of the selected columns."""
+        gram = self.rows[:, self.kept] + ridge * np.eye(len(self.kept))
         self.inverse = np.linalg.pinv(gram, hermitian=True)
         self.coef = self.products.with_targets[:, self.kept] @ self.inverse
 

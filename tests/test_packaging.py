@@ -25,9 +25,9 @@ def source_files():
 
 
 def module_name(path):
-    if path.parent == ROOT / "app" / "annealed":
-        return "annealed"
     parts = path.relative_to(ROOT).with_suffix("").parts
+    if path.parent == ROOT / "app" / "annealed":
+        parts = parts[2:]  # the root of the import package
     return ".".join(("annealed", *parts)).removesuffix(".__init__")
 
 

@@ -45,6 +45,7 @@ from .row_inputs import (
 AUTO_BATCHES = 16
 LossFactory = Callable[[np.ndarray, np.ndarray], Loss]
 """(targets, sample_weight) -> loss; targets have shape (n_outputs, n_samples)."""
+Fitted = tuple[Model, AnnealingResult]
 COUNT = Interval(Integral, 1, None, closed="left")
 
 
@@ -128,6 +129,38 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
 
         save(self, path, metadata)
 
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return the fitted model as JSON: its terms by the names of their columns.
+
+        What stands in it is told at `annealed.models.exports.description`.
+        """
+        from ..exports.description import to_json
+
+        return to_json(self, indent=indent)
+
+    def to_sql(self, *, quote: str = '"') -> str | list[str]:
+        """Return the fitted model as an SQL expression over the columns of a table, one for each output.
+
+        Parameters
+        ----------
+        quote : str
+            What is put around the names of columns; MySQL wants a backtick.
+        """
+        from ..exports.sql import to_sql
+
+        return to_sql(self, quote=quote)
+
+    def to_onnx(self, path: str | os.PathLike) -> None:
+        """Write the fitted model as an ONNX graph of float64, which needs the package `onnx`.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        from ..exports.onnx_graph import to_onnx
+
+        to_onnx(self, path)
+
     def _resolve_response(self) -> Response:
         if isinstance(self.response, Response):
             return self.response
@@ -209,18 +242,28 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         return prepare_rows(rows, weight, settings, rng, new_shards, part_ends)
 
     def _anneal(
-        self, prepared: Prepared, loss: Loss, ks: Sequence[int]
-    ) -> list[tuple[Model, AnnealingResult]]:
+        self,
+        prepared: Prepared,
+        loss: Loss,
+        ks: Sequence[int],
+        *,
+        penalty: Penalty | None = None,
+        all_rows: bool = False,
+    ) -> list[Fitted]:
         """Run the annealing once for all sizes of `ks`; one model per size, largest first.
 
-        The loss is bound to the rows in the order of the design.
+        The loss is bound to the rows in the order of the design. A penalty, or batches of all rows, take the
+        place of what "auto" stands for.
         """
+        if penalty is None or not isinstance(self.penalty, str):
+            penalty = self._resolve_penalty()
         always_keep, groups = self.always_keep, self.feature_groups
         design = prepared.new_design()
+        all_rows = all_rows and isinstance(self.batch_size, str)
         sizes = [self._attainable(k, design.n_features) for k in ks]
         schedule = InverseSchedule(sizes[0], self.n_iter, self.mu)
         config = AnnealingConfig(
-            batch_size=self._resolve_batch_size(design.n_rows),
+            batch_size=None if all_rows else self._resolve_batch_size(design.n_rows),
             momentum=self.momentum,
             learning_rate=self.learning_rate,
             feature_groups=None if groups is None else np.asarray(groups),
@@ -228,7 +271,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             tol=self.tol,
             callback=each_iteration(self),
         )
-        problem = design, loss, self._resolve_penalty(), schedule
+        problem = design, loss, penalty, schedule
         states = current_states()
         if states is None or len(set(sizes)) > 1:
             path = anneal_path(*problem, sizes, config)
@@ -242,6 +285,10 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         """Return the parameters that a model depends on, as text."""
         parameters = self.get_params(deep=False)
         return [f"{name}={value!r}" for name, value in sorted(parameters.items()) if name != "callback"]
+
+    def _sizes_of_models(self, X, ks: Sequence[int]) -> tuple[int, ...]:
+        """Return how many features the models will have; nothing where they are kept by groups."""
+        return () if self.feature_groups is not None else tuple(min(int(k), X.shape[1]) for k in ks)
 
     def _attainable(self, k: int, n_features: int) -> int:
         if isinstance(k, bool):

@@ -1,5 +1,6 @@
 """Classification by annealed feature selection."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,12 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..losses import LABEL_LOSSES, find_loss
-from ..penalties import Penalty
-from ..responses import Linear
+from ..responses import Linear, Prepared
 from ..row_protocol import RowSource
 from ..target_kinds import encode_classes, signs
-from .adaptive import STRONG_SIGNALS, adapt
-from .base import BaseFSA, LossFactory, fitting
+from .adaptive import STRONG_SIGNALS, adapt_to_labels
+from .base import BaseFSA, Fitted, LossFactory, fitting
 from .calibration import LOG_ODDS, fit_ramp, probabilities
 
 
@@ -40,10 +40,11 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     loss : {"auto", "lorenz", "logistic", "huber"} or callable
         Equations (8), (6) and (7), or (targets, sample_weight) -> loss, such as a class of
         `annealed.models.losses`; it meets targets of -1 and +1. The Lorenz loss is the least disturbed by
-        wrong labels (Table 3). "auto" takes it where the training samples show strong signals, and the
-        logistic loss where signals are weak or classes lie apart, with all rows in a batch and a ridge that
-        fades, unless `batch_size` and `penalty` say otherwise (see `adaptive.py`); piecewise responses are
-        trained with the Lorenz loss.
+        wrong labels (Table 3). "auto" takes it where the training samples of two classes show strong
+        signals, or the logistic loss if the model of that errs on fewer of them. Where signals are weak,
+        classes lie apart, or there are more than two, it takes the logistic loss with all rows in a batch
+        and a ridge that fades, unless `batch_size` and `penalty` say otherwise (see `adaptive.py`).
+        Piecewise responses are trained with the Lorenz loss.
     response : {"linear", "piecewise"}, Linear or Piecewise
         Whether a feature contributes linearly or by a piecewise linear function (section 2.5.1).
     n_bins : int
@@ -159,16 +160,12 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
             weight = weight * compute_sample_weight(self.class_weight, y)
         targets = signs(code, len(self.classes_))
 
-        loss, self._adapted = self.loss, None
-        if loss == "auto":
-            # A table that is not held in memory has many rows, and chance among columns is no concern.
-            can_adapt = isinstance(self._resolve_response(), Linear) and not isinstance(X, RowSource)
-            self._adapted = adapt(X, targets) if can_adapt else STRONG_SIGNALS
-            loss = self._adapted.loss
         prepared = self._prepare(X, weight, shuffle=True, n_outputs=len(targets))
-        weights = weight[prepared.order]
-        fitted = self._anneal(prepared, find_loss(loss)(targets[:, prepared.order], weights), ks)
-        self.loss_ = loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss))
+        train = _Training(self, X, targets, weight, prepared, ks)
+        if self.loss != "auto":
+            fitted, self.loss_ = train(self.loss), _name_of(self.loss)
+        else:
+            fitted, self.loss_ = self._adapt(train)
         if self.loss_ == "logistic":
             return [(model, result, LOG_ODDS) for model, result in fitted]
         return [
@@ -176,15 +173,21 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
             for model, result in fitted
         ]
 
-    def _resolve_batch_size(self, n_samples: int) -> int | None:
-        if self.batch_size == "auto" and self._adapted is not None and self._adapted.all_rows:
-            return None
-        return super()._resolve_batch_size(n_samples)
+    def _adapt(self, train: "_Training"):
+        """Return what the loss gives that suits the training samples, and its name.
 
-    def _resolve_penalty(self) -> Penalty | None:
-        if isinstance(self.penalty, str) and self._adapted is not None and self._adapted.penalty is not None:
-            return self._adapted.penalty
-        return super()._resolve_penalty()
+        A table that is not held in memory has many rows, and chance among columns is no concern.
+        """
+        can_adapt = isinstance(self._resolve_response(), Linear) and not isinstance(train.X, RowSource)
+        adapted = STRONG_SIGNALS
+        if can_adapt:
+            adapted = adapt_to_labels(train.X, train.targets, self._sizes_of_models(train.X, train.ks))
+        fitted = train(adapted.loss, penalty=adapted.penalty, all_rows=adapted.all_rows)
+        if can_adapt and adapted is STRONG_SIGNALS and (error := train.error(fitted)) > 0:
+            other = train("logistic")
+            if train.error(other) < error:
+                return other, "logistic"
+        return fitted, adapted.loss
 
     def _set_fitted(self, model, result, ramp=None) -> None:
         super()._set_fitted(model, result)
@@ -214,6 +217,34 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         (see `calibration.py`).
         """
         return probabilities(self._respond(X), self.ramp_)
+
+
+@dataclass(frozen=True)
+class _Training:
+    """Labels and a prepared table, for as many runs as are wanted."""
+
+    estimator: FSAClassifier
+    X: Any
+    targets: np.ndarray
+    weight: np.ndarray
+    prepared: Prepared
+    ks: Sequence[int]
+
+    def __call__(self, loss: str | LossFactory, **settings) -> list[Fitted]:
+        """Run the annealing with a loss, and what else `_anneal` takes."""
+        order = self.prepared.order
+        bound = find_loss(loss)(self.targets[:, order], self.weight[order])
+        return self.estimator._anneal(self.prepared, bound, self.ks, **settings)
+
+    def error(self, fitted: list[Fitted]) -> float:
+        """Return the share of the weight that the largest model misclassifies."""
+        response = self.prepared.respond(*fitted[0], self.X)
+        wrong = _classify(response) != _classify(self.targets.T)
+        return float(self.weight[wrong].sum() / self.weight.sum())
+
+
+def _name_of(loss: str | LossFactory) -> str:
+    return loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss))
 
 
 def _classify(response: np.ndarray) -> np.ndarray:

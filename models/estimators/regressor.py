@@ -10,11 +10,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..columns import check_target, varying_columns
 from ..losses import VALUE_LOSSES, find_loss
+from ..penalties import FadingRidge
 from ..responses import Linear
 from ..row_protocol import RowSource
 from ..target_kinds import are_labels
+from .adaptive import adapt_to_quantities
 from .base import BaseFSA, LossFactory, fitting
-from .swapping import can_swap, swapped
+from .swapping import can_swap, ridges_of, swapped
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +30,9 @@ class FSARegressor(RegressorMixin, BaseFSA):
     k, response, n_bins, n_iter, momentum, learning_rate, penalty, always_keep, feature_groups, tol, \
 memory_budget, random_state, callback
         See `FSAClassifier`. Penalties are relative to targets of unit variance. Columns of labels, 0 or 1,
-        have one unit for all: by its own, a rare label would weigh as much as a frequent one.
+        have one unit for all: by its own, a rare label would weigh as much as a frequent one. For linear
+        responses and the squared error, `penalty="auto"` is a ridge by the noise found, which fades as
+        features leave (see `adaptive.py`); the coefficients are those of least squares.
     loss : {"squared", "huber_error"} or callable
         The squared error, equation (4), or one that grows linearly far from the target, which a few wrong
         targets disturb less. Else (targets, sample_weight) -> loss, such as a class of
@@ -111,11 +115,20 @@ memory_budget, random_state, callback
         prepared = self._prepare(X, weight, shuffle=True, n_outputs=len(targets))
         make_loss = find_loss(self.loss)
         rows = standard[:, prepared.order], weight[prepared.order]
-        fitted = self._swap(X, prepared, rows, self._anneal(prepared, make_loss(*rows), ks))
+        ridge = self._adapt(X, standard, ks)
+        fitted = self._anneal(prepared, make_loss(*rows), ks, penalty=ridge)
+        fitted = self._swap(X, prepared, rows, fitted, ridge)
         self._one_target = y.ndim == 1
         return [(model.rescaled(scale, mean), result) for model, result in fitted]
 
-    def _swap(self, X, prepared, rows, fitted):
+    def _adapt(self, X, targets, ks) -> FadingRidge | None:
+        """Return the ridge that `penalty="auto"` stands for, if it stands for one."""
+        stated = not isinstance(self.penalty, str) or not isinstance(self._resolve_response(), Linear)
+        if stated or self.loss != "squared" or isinstance(X, RowSource):
+            return None
+        return adapt_to_quantities(X, targets, self._sizes_of_models(X, ks))
+
+    def _swap(self, X, prepared, rows, fitted, adapted):
         """Exchange features of the models where that is possible."""
         penalty = self._resolve_penalty()
         linear = isinstance(self._resolve_response(), Linear)
@@ -125,11 +138,13 @@ memory_budget, random_state, callback
             return fitted
         options = {
             "varying": varying_columns(X),
-            "penalty": penalty,
             "max_swaps": self.max_swaps,
             "always_keep": self.always_keep,
         }
-        results = [swapped(result, prepared, *rows, **options) for _, result in fitted]
+        results = []
+        for _, result in fitted:
+            ridges = ridges_of(penalty, adapted, len(result.kept))
+            results.append(swapped(result, prepared, *rows, ridges=ridges, **options))
         return [(prepared.to_model(result), result) for result in results]
 
     def _set_fitted(self, model, result) -> None:

@@ -7,14 +7,25 @@ import numpy as np
 from ...features.threads import one_blas_thread
 from ..annealing import AnnealingResult
 from ..designs import Design
-from ..penalties import Penalty, Ridge
+from ..penalties import FadingRidge, Penalty, Ridge
 from ..responses import Prepared
 from ..swaps import Products, swap
 
 
 def can_swap(penalty: Penalty | None) -> bool:
     """Whether the best exchange is known exactly with this penalty: none, or a ridge."""
-    return penalty is None or isinstance(penalty, Ridge)
+    return penalty is None or isinstance(penalty, Ridge | FadingRidge)
+
+
+def ridges_of(penalty: Penalty | None, adapted: FadingRidge | None, k: int) -> tuple[float, float]:
+    """Return the ridge of a search among sets of k features, and that of the coefficients after it.
+
+    A stated penalty is both. One that follows from the noise only guides the search.
+    """
+    if adapted is not None:
+        return adapted.strength * k / adapted.n_rows, 0.0
+    strength = penalty.at_size(k) if isinstance(penalty, Ridge | FadingRidge) else 0.0
+    return strength, strength
 
 
 @one_blas_thread
@@ -25,7 +36,7 @@ def swapped(
     weight: np.ndarray,
     *,
     varying: np.ndarray,
-    penalty: Penalty | None,
+    ridges: tuple[float, float],
     max_swaps: int,
     always_keep: np.ndarray | None,
 ) -> AnnealingResult:
@@ -42,7 +53,8 @@ def swapped(
     weight : ndarray of shape (n_rows,), positive
     varying : ndarray of int
         The features that are not constant.
-    penalty : Ridge or None
+    ridges : tuple of float
+        See `ridges_of`.
     max_swaps : int
     always_keep : ndarray of int, optional
         Features that must stay.
@@ -62,7 +74,8 @@ def swapped(
         products,
         result.kept,
         max_swaps=max_swaps,
-        ridge=penalty.strength if isinstance(penalty, Ridge) else 0.0,
+        ridge=ridges[0],
+        ridge_after=ridges[1],
         fixed=None if always_keep is None else np.isin(result.kept, always_keep),
     )
     if not found.left:

@@ -15,7 +15,7 @@ ESTIMATORS = {
     "classifier-logistic": (partial(FSAClassifier, k=5, loss="logistic"), "three"),
     "classifier-huber-sparse": (partial(FSAClassifier, k=5, loss="huber"), "sparse"),
     "classifier-piecewise": (partial(FSAClassifier, k=5, loss="logistic", response="piecewise"), "curved"),
-    "regressor": (partial(FSARegressor, k=5, max_swaps=0), "targets"),
+    "regressor": (partial(FSARegressor, k=5, penalty=None, max_swaps=0), "targets"),
     "regressor-piecewise": (partial(FSARegressor, k=5, response="piecewise"), "curved targets"),
     "ranker": (partial(FSARanker, k=5), "grades"),
 }

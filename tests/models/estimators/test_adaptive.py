@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from annealed.datasets import make_correlated_classification
 from annealed.models import FSAClassifier
-from annealed.models.estimators.adaptive import STRONG_SIGNALS, adapt
+from annealed.models.estimators.adaptive import STRONG_SIGNALS, adapt_to_labels, adapt_to_quantities
 from annealed.models.penalties import FadingRidge
 
 
@@ -26,15 +27,41 @@ def table(rng, situation, n=300, n_features=200):
 )
 def test_loss_follows_the_situation(rng, situation, loss):
     X, y = table(rng, situation)
-    adapted = adapt(X, np.where(y, 1.0, -1.0)[None])
+    adapted = adapt_to_labels(X, np.where(y, 1.0, -1.0)[None], (5,))
     assert adapted.loss == loss
     assert (adapted == STRONG_SIGNALS) == (loss == "lorenz")
     assert isinstance(adapted.penalty, FadingRidge) == (loss == "logistic")
     model = FSAClassifier(k=5, n_iter=60).fit(X, y)
     options = {} if loss == "lorenz" else {"batch_size": None, "penalty": adapted.penalty}
-    by_name = FSAClassifier(k=5, loss=loss, n_iter=60, **options).fit(X, y)
+    by_name = FSAClassifier(k=5, loss=model.loss_, n_iter=60, **options).fit(X, y)
     np.testing.assert_array_equal(model.coef_, by_name.coef_)
-    assert model.loss_ == loss
+    assert model.loss_ == loss or situation == "strong"
+
+
+def test_of_two_losses_for_strong_signals_the_one_with_fewer_training_errors_stays():
+    taken = set()
+    for seed in range(6):
+        X, y, _ = make_correlated_classification(150, 60, 5, random_state=seed)
+        models = {
+            loss: FSAClassifier(k=5, loss=loss, n_iter=60).fit(X, y)
+            for loss in ("auto", "lorenz", "logistic")
+        }
+        errors = {loss: np.mean(model.predict(X) != y) for loss, model in models.items()}
+        best = min(("lorenz", "logistic"), key=errors.__getitem__)
+        assert models["auto"].loss_ == best
+        np.testing.assert_array_equal(models["auto"].coef_, models[best].coef_)
+        taken.add(best)
+    assert taken == {"lorenz", "logistic"}
+
+
+def test_the_ridge_of_quantities_follows_the_noise(rng):
+    X = rng.standard_normal((300, 100))
+    signal = X[:, :5].sum(axis=1)
+    clear, doubtful = (
+        adapt_to_quantities(X, (signal + noise * rng.standard_normal(300))[None], (5,)) for noise in (0.1, 10)
+    )
+    assert clear.strength < doubtful.strength
+    assert (clear.n_rows, clear.sizes, clear.at_size(5)) == (300, (5,), 0.0)
 
 
 def test_what_is_stated_is_taken(rng):

@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import NotFittedError
+from table_models import fitted_models
 
 from annealed.features.errors import DataError
-from annealed.models import FSAClassifier, FSAClassifierCV, FSARanker, FSARegressor, Piecewise, load_model
+from annealed.models import FSAClassifier, FSARegressor, Piecewise, load_model
 from annealed.models.estimators.persistence import load, save
 from annealed.models.losses import HuberHinge
 from annealed.models.model_files import ModelFile, read_model_file
@@ -26,23 +27,6 @@ def make_table(rng):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.safetensors"
-
-
-def fitted_models(X, response):
-    """One of each kind: two and three classes, one and two targets, ranks."""
-    options = {"k": 3, "n_iter": 40, "response": response, "random_state": 0}
-    two = np.where(X[:, 1] + X[:, 4] > 0, "yes", "no")
-    three = np.argmax(X[:, [1, 4, 6]], axis=1) * 10
-    values = X[:, 1] - 2 * X[:, 4]
-    return {
-        "two classes": FSAClassifier(loss="logistic", **options).fit(X, two),
-        "three classes": FSAClassifier(**options).fit(X, three),
-        "truth": FSAClassifier(**options).fit(X, two == "yes"),
-        "one target": FSARegressor(**options).fit(X, values),
-        "two targets": FSARegressor(**options).fit(X, np.column_stack([values, X[:, 6]])),
-        "ranks": FSARanker(k=3, n_iter=40, response=response).fit(X, values, qid=np.arange(100) // 10),
-        "chosen": FSAClassifierCV(k=[1, 3], cv=2, n_iter=30, response=response).fit(X, two),
-    }
 
 
 @pytest.mark.parametrize("response", RESPONSES)

@@ -21,7 +21,7 @@ def training_error(model, X, y, weight=None):
 @pytest.mark.parametrize("seed", range(5))
 def test_swaps_never_raise_the_training_error(seed):
     X, y = weak_table(np.random.default_rng(seed))
-    annealed, swapped = (FSARegressor(k=6, max_swaps=n).fit(X, y) for n in (0, 100))
+    annealed, swapped = (FSARegressor(k=6, penalty=None, max_swaps=n).fit(X, y) for n in (0, 100))
     assert training_error(swapped, X, y) <= training_error(annealed, X, y) * (1 + 1e-9)
 
 
@@ -30,8 +30,17 @@ def test_swaps_find_weak_features_that_annealing_loses():
     for seed in range(10):
         X, y = weak_table(np.random.default_rng(seed))
         for n in found:
-            found[n] += FSARegressor(k=6, max_swaps=n).fit(X, y).support_[:6].sum()
+            found[n] += FSARegressor(k=6, penalty=None, max_swaps=n).fit(X, y).support_[:6].sum()
     assert found[100] > found[0]
+
+
+def test_a_ridge_by_the_noise_finds_weak_features():
+    found = {"auto": 0, None: 0}
+    for seed in range(10):
+        X, y = weak_table(np.random.default_rng(seed), n=150, n_features=600)
+        for penalty in found:
+            found[penalty] += FSARegressor(k=6, penalty=penalty, max_swaps=0).fit(X, y).support_[:6].sum()
+    assert found["auto"] > found[None]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,0 +1,1 @@
+"""Fitted models for other programs: JSON, an SQL expression, an ONNX graph."""
