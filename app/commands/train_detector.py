@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, AnglesOption, OverwriteOption
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, AnglesOption, ClusterOption, OverwriteOption
 
 if TYPE_CHECKING:
     from ...models.keypoints.training.config import TrainingConfig
@@ -139,6 +139,7 @@ def command(
     ] = 0.1,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
     overwrite: OverwriteOption = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Train a keypoint detector from annotated photos.
 
@@ -147,11 +148,13 @@ def command(
     An interrupted run continues with --resume to the same model.
     """
     from ...datasets.photos.annotation_formats import read_annotations
+    from ...models.cluster.lost import WorkersLostError
     from ...models.keypoints.training.checkpoints import RunFolder
     from ...models.keypoints.training.trainer import train_detector
     from ...models.whole_files import write_whole
     from ..arguments import angles as read_angles
     from ..arguments import keypoint_names, sized
+    from ..cluster import on_cluster
     from ..output.training_report import RunFacts, describe_written, training_page
     from ..places import check_new_file
     from ..progress import Bars, warn, warn_of_problems
@@ -178,7 +181,7 @@ def command(
         folder.clear()
     rounds_done = len(list(folder.path.glob("round-*.safetensors"))) if resume else 0
     stages = training_stages(config, list(columns), rounds_done)
-    with Bars(stages, log=folder.path / "train.log") as bars:
+    with on_cluster(cluster), Bars(stages, log=folder.path / "train.log") as bars:
         try:
             result = train_detector(
                 photos.photos, columns, config, run=folder, resume=resume, report=bars.update
@@ -186,6 +189,10 @@ def command(
         except KeyboardInterrupt:
             message = f"interrupted; the same command with --resume continues the run in {folder.path}"
             raise exit_with(message, ExitStatus.INTERRUPTED) from None
+        except WorkersLostError as error:
+            raise WorkersLostError(
+                f"{error}; the same command with --resume continues the run in {folder.path}"
+            ) from None
     result.detector.save(out)
     report = folder.path / "report.html"
     write_whole(report, training_page(result, facts, photos).encode())

@@ -64,7 +64,7 @@ class ClusterShards:
         self._losses: dict[int, Loss] = {}
         self.told: Callable[[int, int], None] | None = None
         workers = self._check_any(self._workers())
-        _check_versions(client, workers)
+        check_versions(client, workers)
         for number in self._plans:
             self._owner[number] = workers[number * len(workers) // len(plans)]
 
@@ -292,7 +292,7 @@ def _is_about_connections(error: Exception) -> bool:
     )
 
 
-def _check_versions(client, workers: list[str]) -> None:
+def check_versions(client, workers: list[str]) -> None:
     """Raise a DataError if a worker has no annealed, or another one."""
     here = versions()
     for address, there in client.run(versions, workers=workers, on_error="return").items():

@@ -152,7 +152,8 @@ class StandardEncoding:
         return DenseDesign(values)
 
     def inward(self, beta, intercept):
-        return beta * self.factor[:, None], intercept + beta[:, :, 0] @ self.shift
+        # Not a matrix product: its last bits would depend on the threads of a worker's BLAS.
+        return beta * self.factor[:, None], intercept + np.einsum("oj,j->o", beta[:, :, 0], self.shift)
 
     def outward(self, gradient, intercept_gradient):
         gradient *= self.factor[:, None]

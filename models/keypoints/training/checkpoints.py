@@ -34,6 +34,9 @@ from .record import RoundRecord
 
 CONFIG_FILE = "config.json"
 LOCK_FILE = ".lock"
+ADDED = {"photos_a_batch": 32}
+"""What runs were begun with before there was a name for it."""
+
 KINDS = ("positives", "held_out", "negatives")
 _ROUND_FILE = re.compile(r"round-(\d\d+)\.safetensors")
 _METADATA_KEY = "annealed-round"
@@ -158,6 +161,7 @@ class RunFolder:
         except ValueError as error:
             raise DataError(f"{file}: not a configuration ({error})") from None
         wanted = json.loads(json.dumps(config))
+        found = {**{name: value for name, value in ADDED.items() if name in wanted}, **found}
         for key in sorted(set(wanted) | set(found)):
             if found.get(key) != wanted.get(key):
                 raise DataError(

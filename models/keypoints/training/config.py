@@ -30,6 +30,9 @@ class TrainingConfig:
         Share of the training photos that a round scans; the next round goes on with the others.
     spacing_px : int
         Of the negatives in a square of so many pixels of a level only the hardest is added; 1: all.
+    photos_a_batch : int
+        Photos that are scanned for negatives above the same scores, by threads or workers; the first
+        batches are smaller.
     n_random : int
         Random negatives to begin with.
     hard_floor : float
@@ -57,6 +60,7 @@ class TrainingConfig:
     n_hard: int = 20_000
     scanned: float = 1.0
     spacing_px: int = 4
+    photos_a_batch: int = 32
     n_random: int = 20_000
     hard_floor: float = -1.0
     n_haar: int | None = None
@@ -71,7 +75,14 @@ class TrainingConfig:
     angles: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("rounds", 0), ("n_hard", 1), ("spacing_px", 1), ("n_random", 1), ("seed", 0)):
+        for name, least in (
+            ("rounds", 0),
+            ("n_hard", 1),
+            ("spacing_px", 1),
+            ("photos_a_batch", 1),
+            ("n_random", 1),
+            ("seed", 0),
+        ):
             if getattr(self, name) < least:
                 raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not 0 < self.scanned <= 1:

@@ -1,7 +1,7 @@
 """What is fitted once the rounds of mining are over: exact places, alignment, objects."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..objects.search import N_ANCHORS
 from ..objects.shape import RigidShape, estimate_shape
 from ..window_model import WindowModel
 from .alignment_fitting import Portrait, fit_alignment, largest_size, portraits_of_photo
-from .config import training_pool
+from .config import TrainingConfig, training_pool
 from .object_fitting import with_object_model
 from .part_samples import fit_part_model
 from .phases import Phases
@@ -27,7 +27,7 @@ from .refinement_fitting import (
 )
 from .shape_choice import ShapeChoice, choose_shape
 from .sides import mirror_order
-from .training_photos import TrainingPhotos
+from .training_photos import TrainingPhoto, TrainingPhotos
 
 _MOST_PHOTOS_FOR_OBJECTS = 100
 
@@ -38,14 +38,6 @@ def fit_refiners(photos: TrainingPhotos, pool: WindowPool, phases: Phases) -> tu
     if config.refine.k == 0:
         return ()
 
-    def cut(i: int, levels: list[Level]) -> list[OffsetExamples]:
-        return [
-            offset_examples_of_photo(
-                levels, targets, config.targets, config.refine, np.random.default_rng([config.seed, 5, i, k])
-            )
-            for k, targets in enumerate(photos.targets[i])
-        ]
-
     def fit(name: str, parts: Sequence[OffsetExamples]) -> WindowModel:
         def report(progress: Progress) -> None:
             photos.report(f"refining {name}", progress.iteration, progress.n_iter)
@@ -53,7 +45,7 @@ def fit_refiners(photos: TrainingPhotos, pool: WindowPool, phases: Phases) -> tu
         return fit_offsets(pool, join_offset_examples(parts), config.refine, config.seed, report)
 
     with phases.measure("refinement"):
-        by_photo = [cut_out for _, cut_out in photos.each(photos.training, "refinement", cut)]
+        by_photo = [cut_out for _, cut_out in photos.each(photos.training, "refinement", _CutOffsets(config))]
         return tuple(map(fit, photos.keypoints, zip(*by_photo, strict=True)))
 
 
@@ -118,10 +110,7 @@ def _fit_stages(
     config = photos.config
     if config.align.k == 0:
         return ()
-    largest = largest_size(config.align, object_px)
-
-    def cut(i: int, levels: list[Level]) -> list[Portrait]:
-        return portraits_of_photo(photos.photos[i], levels, photos.columns, largest)
+    cut = _CutPortraits(photos.columns, largest_size(config.align, object_px))
 
     def report(stage: int, progress: Progress) -> None:
         photos.report(f"alignment, stage {stage + 1}", progress.iteration, progress.n_iter)
@@ -139,6 +128,33 @@ def _fit_stages(
             config.seed,
             report,
         )
+
+
+@dataclass(frozen=True)
+class _CutOffsets:
+    """Cut windows beside each keypoint out of a photo; a class, so that it can be sent to a worker."""
+
+    config: TrainingConfig
+
+    def __call__(self, photo: TrainingPhoto, levels: list[Level]) -> list[OffsetExamples]:
+        config, i = self.config, photo.number
+        return [
+            offset_examples_of_photo(
+                levels, targets, config.targets, config.refine, np.random.default_rng([config.seed, 5, i, k])
+            )
+            for k, targets in enumerate(photo.targets)
+        ]
+
+
+@dataclass(frozen=True)
+class _CutPortraits:
+    """Cut the objects out of a photo; likewise."""
+
+    columns: list[int]
+    largest_px: float
+
+    def __call__(self, photo: TrainingPhoto, levels: list[Level]) -> list[Portrait]:
+        return portraits_of_photo(photo.photo, levels, self.columns, self.largest_px)
 
 
 def best_keypoints(precision: Sequence[float]) -> tuple[int, ...]:

@@ -106,6 +106,26 @@ def random_negatives_of_photo(
     return join_examples(parts)
 
 
+@dataclass(frozen=True, eq=False)
+class WantedNegatives:
+    """Which negatives a collector would take; it travels, the collector stays.
+
+    Attributes
+    ----------
+    n_wanted : int
+        Most of a photo.
+    known : ndarray of uint64, ascending
+        Packed keys of the negatives that are examples already.
+    """
+
+    n_wanted: int
+    known: np.ndarray
+
+    def are_new(self, keys: np.ndarray) -> np.ndarray:
+        """Return which negatives, (n, 4) keys, are not examples already, (n,) bool."""
+        return ~_found_in(self.known, _packed(keys))
+
+
 class HardestNegatives:
     """Collects the `n_wanted` highest scoring negatives, whatever the order in which they are met.
 
@@ -119,18 +139,19 @@ class HardestNegatives:
         It rises as negatives are met.
     known : ndarray of shape (n, 4), int32
         Keys of the negatives that are examples already.
+
+    Attributes
+    ----------
+    floor : float32
+    wanted : WantedNegatives
     """
 
     def __init__(self, n_wanted: int, floor: float, known: np.ndarray) -> None:
         self.n_wanted = n_wanted
         self.floor = np.float32(floor)
-        self._known = np.sort(_packed(known))
+        self.wanted = WantedNegatives(n_wanted, np.sort(_packed(known)))
         self._examples = no_examples()
         self._scores = np.empty(0, dtype=np.float32)
-
-    def are_new(self, keys: np.ndarray) -> np.ndarray:
-        """Return which negatives, (n, 4) keys, are not examples already, (n,) bool."""
-        return ~_found_in(self._known, _packed(keys))
 
     def add(self, examples: Examples, scores: np.ndarray, share: float = 1.0) -> None:
         """Take candidates in, and raise the floor once there are enough.
@@ -177,7 +198,8 @@ def mine_photo(
     config: TargetConfig,
     classifiers: Sequence[KeypointClassifier],
     targets: Sequence[KeypointTargets],
-    collectors: Sequence[HardestNegatives],
+    wanted: Sequence[WantedNegatives],
+    floors: Sequence[float],
     spacing_px: int = 1,
 ) -> list[tuple[Examples, np.ndarray]]:
     """Scan a photo for the negatives that the collectors would take; changes nothing.
@@ -185,8 +207,10 @@ def mine_photo(
     Parameters
     ----------
     photo : int
-    levels, config, classifiers, targets, collectors
-        The photo's; one target and one collector a classifier.
+    levels, config, classifiers, targets, wanted
+        The photo's; one target, and what one collector wants, a classifier.
+    floors : sequence of float
+        Of the collectors, one a classifier.
     spacing_px : int
         Of the windows in a square of so many pixels of a level only the hardest is taken. Neighbours
         are nearly the same window; without them as many negatives show more of what can go wrong.
@@ -194,13 +218,12 @@ def mine_photo(
     Returns
     -------
     list of (examples, scores)
-        One per classifier: new negatives that reach the collector's floor.
+        One per classifier: new negatives that reach its floor.
     """
-    floors = [float(collector.floor) for collector in collectors]
     found = scan_photo(levels, classifiers, floors, parallel=False)
     return [
-        _new_negatives(photo, levels, config, windows, targets_of_one, collector, spacing_px)
-        for windows, targets_of_one, collector in zip(found, targets, collectors, strict=True)
+        _new_negatives(photo, levels, config, windows, targets_of_one, wanted_of_one, spacing_px)
+        for windows, targets_of_one, wanted_of_one in zip(found, targets, wanted, strict=True)
     ]
 
 
@@ -210,13 +233,13 @@ def _new_negatives(
     config: TargetConfig,
     windows: FoundWindows,
     targets: KeypointTargets,
-    collector: HardestNegatives,
+    wanted: WantedNegatives,
     spacing_px: int,
 ) -> tuple[Examples, np.ndarray]:
     """The found windows that are negatives and no examples yet, the hardest of them if there are many."""
     keys = np.stack([np.full(len(windows), photo), windows.level, windows.row, windows.col], axis=1)
     places = np.stack([windows.col, windows.row], axis=1)
-    allowed = collector.are_new(keys)
+    allowed = wanted.are_new(keys)
     for index in np.unique(windows.level).tolist():
         here = windows.level == index
         allowed[here] &= are_negatives(targets, config, levels[index], places[here])
@@ -224,7 +247,7 @@ def _new_negatives(
     chosen = chosen[np.argsort(-windows.score[chosen], kind="stable")]
     squares = np.column_stack([windows.level[chosen], places[chosen] // spacing_px])
     _, first = np.unique(squares, axis=0, return_index=True)
-    chosen = np.sort(chosen[np.sort(first)[: collector.n_wanted]])
+    chosen = np.sort(chosen[np.sort(first)[: wanted.n_wanted]])
     places, level = places[chosen], windows.level[chosen]
     parts = [cut_examples(photo, i, levels[i], places[level == i]) for i in range(len(levels))]
     return join_examples(parts), windows.score[chosen]

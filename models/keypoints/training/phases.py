@@ -32,6 +32,13 @@ class Phases:
         finally:
             self.seconds[phase] += time.perf_counter() - started
 
+    def add(self, other: "Phases") -> None:
+        """Add what somebody else has measured."""
+        for phase, seconds in other.seconds.items():
+            self.seconds[phase] += seconds
+        for phase, work in other.work.items():
+            self.work[phase] += work
+
     def rates(self) -> dict[str, float]:
         """Return the work done in a second of each phase that counts it."""
         return {

@@ -6,17 +6,18 @@ pyramids and maps built, once a round for all keypoints.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....features.errors import DataError
-from ....features.pyramid import Level
+from ....features.pool import WindowPool
 from ....features.threads import one_blas_thread
-from ...annealing import Trace
-from ..detections import Detections
+from ...annealing import Progress, Trace
+from ...cluster.context import one_fit_at_a_time
 from ..detector import KeypointDetector
 from ..evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
 from ..keypoint_classifier import KeypointClassifier
@@ -28,20 +29,16 @@ from .mining import (
     Examples,
     HardestNegatives,
     join_examples,
-    mine_photo,
     no_examples,
-    positives_of_photo,
-    random_negatives_of_photo,
 )
+from .passes import Detect, FirstExamples, Mine
 from .phases import Phases
 from .record import RoundRecord, SelectionScore
 from .targets import AnnotatedPhoto
 from .training_photos import Report, TrainingPhotos
-from .validation import VALIDATION_FLOOR
 
 REPORTED_NEGATIVES = 100
 
-_MOST_PHOTOS_A_BATCH = 32
 _NO_SCORES = np.empty(0, dtype=np.float32)
 
 
@@ -78,6 +75,9 @@ def train_detector(
 ) -> TrainingResult:
     """Train a detector of one or more keypoints.
 
+    Within `annealed.distributed(client)` photos are looked at, and keypoints fitted, by the workers of a
+    cluster, to the same model.
+
     Parameters
     ----------
     photos : sequence of AnnotatedPhoto
@@ -97,17 +97,18 @@ def train_detector(
     DataError
         If a keypoint has no positive, or the folder does not fit.
     """
-    trainer = _Trainer(photos, keypoints, config, report)
-    rounds = [] if run is None else run.begin(trainer.configuration(), resume=resume)
-    try:
-        for number in range(len(rounds), config.rounds + 1):
-            rounds.append(trainer.do_round(rounds))
+    with one_fit_at_a_time():
+        trainer = _Trainer(photos, keypoints, config, report)
+        rounds = [] if run is None else run.begin(trainer.configuration(), resume=resume)
+        try:
+            for number in range(len(rounds), config.rounds + 1):
+                rounds.append(trainer.do_round(rounds))
+                if run is not None:
+                    run.write_round(number, rounds[-1])
+            detector = trainer.finish(rounds)
+        finally:
             if run is not None:
-                run.write_round(number, rounds[-1])
-        detector = trainer.finish(rounds)
-    finally:
-        if run is not None:
-            run.release()
+                run.release()
     return TrainingResult(detector, tuple(rounds), trainer.phases, tuple(trainer.photos.problems.values()))
 
 
@@ -140,7 +141,7 @@ class _Trainer:
         """Gather the round's examples, train on all there are, and evaluate."""
         gathered, hardest = self._mine(rounds) if rounds else (self._first_examples(), [])
         so_far = [*rounds, gathered]
-        fitted = [self._fit(k, so_far) for k in range(len(self.keypoints))]
+        fitted = self._fit_each(so_far)
         classifiers = tuple(classifier for classifier, _ in fitted)
         curves = self._evaluate(self._detector(classifiers))
         record = RoundRecord(
@@ -194,8 +195,10 @@ class _Trainer:
         n = len(self.keypoints)
         found: dict[str, list[list[Examples]]] = {kind: [[] for _ in range(n)] for kind in KINDS}
         every = np.arange(len(self.photos.photos))
+        n_random = -(-self.config.n_random // max(len(self.photos.training), 1))
+        first = FirstExamples(self.config, n_random, frozenset(self.photos.held_out.tolist()))
         with self.phases.measure("positives"):
-            for _, sets in self.photos.each(every, "positives", self._first_of_photo):
+            for _, sets in self.photos.each(every, "positives", first):
                 for kind, examples in sets.items():
                     for k, part in enumerate(examples):
                         found[kind][k].append(part)
@@ -205,23 +208,6 @@ class _Trainer:
                 raise DataError(self._no_positives(k, name))
         negatives = tuple(self._drawn(examples, k) for k, examples in enumerate(joined["negatives"]))
         return Round(tuple(joined["positives"]), tuple(joined["held_out"]), negatives, (), RoundRecord())
-
-    def _first_of_photo(self, i: int, levels: list[Level]) -> dict[str, list[Examples]]:
-        """Examples of each kind that a photo gives, one set a keypoint."""
-        config = self.config
-        positives = [
-            positives_of_photo(i, levels, targets, config.targets) for targets in self.photos.targets[i]
-        ]
-        if i in self.photos.held_out:
-            return {"held_out": positives}
-        n_random = -(-config.n_random // max(len(self.photos.training), 1))
-        negatives = [
-            random_negatives_of_photo(
-                i, levels, targets, config.targets, n_random, np.random.default_rng([config.seed, 2, i, k])
-            )
-            for k, targets in enumerate(self.photos.targets[i])
-        ]
-        return {"positives": positives, "negatives": negatives}
 
     def _drawn(self, negatives: Examples, k: int) -> Examples:
         """At most `n_random` of the negatives, in their order."""
@@ -254,25 +240,14 @@ class _Trainer:
             for k in range(len(self.keypoints))
         ]
 
-        def mine(i: int, levels: list[Level]) -> tuple[int, list[tuple[Examples, np.ndarray]]]:
-            n_windows = sum(level.image[..., 0].size for level in levels)
-            found = mine_photo(
-                i,
-                levels,
-                self.config.targets,
-                classifiers,
-                self.photos.targets[i],
-                collectors,
-                self.config.spacing_px,
-            )
-            return n_windows, found
-
+        wanted = [collector.wanted for collector in collectors]
+        mine = Mine(self.config.targets, classifiers, wanted, self.config.spacing_px)
         order = self._photos_to_scan(len(rounds))
         with self.phases.measure("scan"):
-            for first, end in _growing_batches(len(order)):
-                mined = [
-                    found for _, found in self.photos.each(order[first:end], "scan", mine, first, len(order))
-                ]
+            for first, end in _growing_batches(len(order), self.config.photos_a_batch):
+                floors = [float(collector.floor) for collector in collectors]
+                batch = self.photos.each(order[first:end], "scan", mine, first, len(order), (floors,))
+                mined = [found for _, found in batch]
                 self.phases.work["scan"] += len(classifiers) * sum(n for n, _ in mined)
                 for k, collector in enumerate(collectors):
                     parts = [found[k] for _, found in mined]
@@ -292,15 +267,60 @@ class _Trainer:
         n = math.ceil(self.config.scanned * len(order))
         return np.roll(order, -(number - 1) * n)[:n]
 
-    def _fit(self, k: int, rounds: Sequence[Round]) -> tuple[KeypointClassifier, Trace]:
-        """Train the classifier of one keypoint on the examples of all rounds."""
-        name = list(self.keypoints)[k]
-        examples = TrainingSet(
-            positives=join_examples([r.positives[k] for r in rounds]),
-            negatives=join_examples([r.negatives[k] for r in rounds]),
-            n_random=len(rounds[0].negatives[k]),
-            held_out=join_examples([r.held_out[k] for r in rounds]),
-        )
+    def _fit_each(self, rounds: Sequence[Round]) -> list[tuple[KeypointClassifier, Trace]]:
+        """Train the classifier of each keypoint on the examples of all rounds, side by side on a cluster."""
+        names = list(self.keypoints)
+        fit = _Fit(self.pool, self.config)
+        tasks = self.photos.tasks
+        if tasks is None:
+            return [
+                fit.fit(
+                    (name, _training_set(k, rounds)),
+                    self.phases,
+                    partial(self._tell, name),
+                )
+                for k, name in enumerate(names)
+            ]
+        fitted = []
+        sets = [(name, _training_set(k, rounds)) for k, name in enumerate(names)]
+        for name, (classifier, trace, phases) in zip(names, tasks.map(fit, sets, at_once=1), strict=True):
+            fitted.append((classifier, trace))
+            self.phases.add(phases)
+            self.report(f"annealing {name}", 1, 1)
+        return fitted
+
+    def _tell(self, name: str, progress: Progress) -> None:
+        self.report(f"annealing {name}", progress.iteration, progress.n_iter)
+
+    def _evaluate(self, detector: KeypointDetector) -> list[PrecisionRecall]:
+        """Precision and recall of each keypoint on the held-out photos."""
+        judged: list[list[Observed]] = [[] for _ in self.keypoints]
+        detect = Detect(detector)
+        with self.phases.measure("validation"):
+            for i, found in self.photos.each(self.photos.held_out, "validation", detect):
+                for k, name in enumerate(self.keypoints):
+                    judged[k].append(observed(found, name, self.photos.targets[i][k]))
+        return [precision_recall(photos, Criteria()) for photos in judged]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Fit the classifier of a keypoint on its examples."""
+
+    pool: WindowPool
+    config: TrainingConfig
+
+    def __call__(self, given: tuple[str, TrainingSet]) -> tuple[KeypointClassifier, Trace, Phases]:
+        phases = Phases()
+        return *self.fit(given, phases, None), phases
+
+    def fit(
+        self,
+        given: tuple[str, TrainingSet],
+        phases: Phases,
+        callback: Callable[[Progress], None] | None,
+    ) -> tuple[KeypointClassifier, Trace]:
+        name, examples = given
         return fit_classifier(
             name,
             self.pool,
@@ -308,22 +328,19 @@ class _Trainer:
             self.config.fit,
             seed=self.config.seed,
             lowest_floor=self.config.hard_floor,
-            phases=self.phases,
-            callback=lambda p: self.report(f"annealing {name}", p.iteration, p.n_iter),
+            phases=phases,
+            callback=callback,
         )
 
-    def _evaluate(self, detector: KeypointDetector) -> list[PrecisionRecall]:
-        """Precision and recall of each keypoint on the held-out photos."""
-        judged: list[list[Observed]] = [[] for _ in self.keypoints]
 
-        def detect(_: int, levels: list[Level]) -> Detections:
-            return detector.detect_levels(levels, threshold=VALIDATION_FLOOR, parallel=False)
-
-        with self.phases.measure("validation"):
-            for i, found in self.photos.each(self.photos.held_out, "validation", detect):
-                for k, name in enumerate(self.keypoints):
-                    judged[k].append(observed(found, name, self.photos.targets[i][k]))
-        return [precision_recall(photos, Criteria()) for photos in judged]
+def _training_set(k: int, rounds: Sequence[Round]) -> TrainingSet:
+    """Join the examples of a keypoint of all rounds."""
+    return TrainingSet(
+        positives=join_examples([r.positives[k] for r in rounds]),
+        negatives=join_examples([r.negatives[k] for r in rounds]),
+        n_random=len(rounds[0].negatives[k]),
+        held_out=join_examples([r.held_out[k] for r in rounds]),
+    )
 
 
 def _best_round(rounds: Sequence[Round], k: int) -> int:
@@ -337,13 +354,13 @@ def _mean_precision(validation: Sequence[SelectionScore]) -> float:
     return float(np.mean([score.average_precision for score in validation]))
 
 
-def _growing_batches(n: int) -> Iterator[tuple[int, int]]:
+def _growing_batches(n: int, largest: int) -> Iterator[tuple[int, int]]:
     """Ranges of photos that are mined with the same floors: few at first, when the floors are low."""
     first, size = 0, 1
     while first < n:
         yield first, min(first + size, n)
         first += size
-        size = min(2 * size, _MOST_PHOTOS_A_BATCH)
+        size = min(2 * size, largest)
 
 
 def _flat(nested: dict[str, Any]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def test_hardest_negatives_know_what_is_new():
     known = np.array([[5, 2, 0, 1], [0, 0, 0, 0]], dtype=np.int32)
     collector = HardestNegatives(10, 0.0, known)
     keys = np.array([[5, 2, 0, 1], [5, 2, 1, 0], [0, 0, 0, 0], [5, 3, 0, 1]], dtype=np.int32)
-    assert collector.are_new(keys).tolist() == [False, True, False, True]
+    assert collector.wanted.are_new(keys).tolist() == [False, True, False, True]
 
 
 def test_hardest_negatives_floor_rises_to_what_is_needed(rng):
@@ -130,7 +130,7 @@ def test_hardest_negatives_of_nothing():
 
 def mine(levels, classifier, targets, collector):
     """Mine one photo for one classifier."""
-    [found] = mine_photo(0, levels, RULE, [classifier], [targets], [collector])
+    [found] = mine_photo(0, levels, RULE, [classifier], [targets], [collector.wanted], [collector.floor])
     collector.add(*found)
     return collector
 
@@ -164,7 +164,9 @@ def test_mine_photo_takes_the_hardest_of_each_square(make_classifier, levels, ta
     classifier = make_classifier()
     every, spaced = (HardestNegatives(10**6, -1.5, no_examples().keys) for _ in range(2))
     mine(levels, classifier, targets, every)
-    [found] = mine_photo(0, levels, RULE, [classifier], [targets], [spaced], spacing_px=4)
+    [found] = mine_photo(
+        0, levels, RULE, [classifier], [targets], [spaced.wanted], [spaced.floor], spacing_px=4
+    )
     spaced.add(*found)
     hardest = {}
     for key, score in zip(*(a.tolist() for a in (every.result()[0].keys, every.result()[1])), strict=True):
