@@ -128,7 +128,8 @@ class ClusterTasks:
     def _wait(self, futures: list) -> None:
         from distributed import wait
 
-        with suppress(TimeoutError, CancelledError):  # who was cancelled is looked at by the caller
+        # Who was cancelled is looked at by the caller.
+        with suppress(TimeoutError, CancelledError), self._client.as_current():
             wait(futures, timeout=POLL_S, return_when="FIRST_COMPLETED")
 
     def _result(self, future):

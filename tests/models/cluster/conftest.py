@@ -14,5 +14,5 @@ def client():
         memory_limit=0,
         host="127.0.0.1",
     )
-    with cluster, distributed.Client(cluster) as client:
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
