@@ -11,6 +11,8 @@ not mind in between. Features read windows of 576 pixels, so images may be of an
 import numpy as np
 from numba import njit
 
+from .jit import LEAF
+
 
 def integral_image(image):
     """Return the integral image of each colour.
@@ -35,14 +37,19 @@ def integral_image(image):
     return out
 
 
-@njit(cache=True, nogil=True)
 def fill_integral(image, out):
     """Fill the integral image of each colour."""
+    out[:, 0] = 0
+    out[:, :, 0] = 0
+    _fill_integral(image, out)
+
+
+@njit(**LEAF, nogil=True)
+def _fill_integral(image, out):
+    """Fill all but the first row and column."""
     height, width, colours = image.shape
     for colour in range(colours):
-        out[colour, 0] = 0
         for r in range(height):
-            out[colour, r + 1, 0] = 0
             row_sum = np.int32(0)
             for k in range(width):
                 c = np.uintp(k)

@@ -10,6 +10,7 @@ from numba import njit
 
 from .channels.dispatch import evaluate_at
 from .codes import code_scale, quantise
+from .jit import LEAF
 from .maps import LevelMaps
 from .patches import BEFORE_PX, MARGIN_PX, PATCH_PX
 from .threads import in_threads
@@ -67,7 +68,7 @@ def codes_of_few(pool, patches, lo, hi):
     return codes
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _fill_codes(kinds, offsets, read, places, values, lo, hi, scale, codes):
     """Write the codes of all features, (n_features, n), for windows that begin at n places of the maps."""
     for f in range(len(kinds)):

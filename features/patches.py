@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from .errors import DataError
+from .jit import LEAF
 
 WINDOW_PX = 24
 """Side of the square window in which features are computed, in level pixels (section 3.3)."""
@@ -118,7 +119,7 @@ def cut_turned_windows(level_image, centres, turns, steps):
     return patches
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _cut(image, tops, lefts, patches):
     """Copy the pixels of every patch."""
     height, width, _ = image.shape

@@ -19,6 +19,7 @@ from .channels.known_channels import CHANNELS, channel_of_kind
 from .chunks import TASKS, chunk_layout, compute_windows, from_ordered
 from .codes import code_scale, quantise
 from .errors import DataError
+from .jit import LEAF
 from .maps import LevelMaps
 from .patches import (
     MARGIN_PX,
@@ -236,7 +237,7 @@ def _is_valid(descriptors):
     return valid & (colour < len(COLOURS))
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _fill_offsets(reads, layout, out):
     """Write where features read in maps of a layout: see `WindowPool._reads`, and `LevelMaps.layout`."""
     for f in range(reads.shape[0]):

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from ..features.codes import CODE_MAX, N_CODES
+from ..features.jit import LEAF
 
 
 def code_positions(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
@@ -27,7 +28,7 @@ def code_positions(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
     return np.searchsorted(bins, np.arange(n_bins + 1)), scaled / CODE_MAX - bins
 
 
-@njit(cache=True)
+@njit(**LEAF)
 def fill_table(first_codes, position, beta, table):
     """table[c] = u(c) . beta, a ramp from knot to knot."""
     for k in range(len(first_codes) - 1):
@@ -87,7 +88,7 @@ def sum_responses(tables: np.ndarray, codes: np.ndarray, intercept: float) -> np
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _add_responses(tables, codes, total):
     for t in range(len(tables)):
         for k in range(len(total)):

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
 
 FORMATS = "csv", "npz", "napari", "masks"
-ENDINGS = ".tracks.csv", ".tracks.npz", ".napari.csv", ".candidates.csv", ".candidates.json", ".png", ".mp4"
+ENDINGS = (
+    ".tracks.csv",
+    ".tracks.npz",
+    ".napari.csv",
+    ".candidates.csv",
+    ".candidates.json",
+    ".png",
+    ".mp4",
+    ".html",
+)
 """Of the files that are written for each input."""
 
 
@@ -46,10 +55,10 @@ def command(
     """Segment tracked points by their motion: rank candidate segmentations and take the best.
 
     Writes, for each input, the tracks with their labels (NAME.tracks.csv), all candidates with their scores
-    (NAME.candidates.csv and .json), a contact sheet (NAME.png) and, where there is a video, the video with
-    the tracks drawn in (NAME.mp4). Points that are seen in a part of the clip take part; those that fit no
-    motion are outliers, without a label. Long clips are segmented in windows that overlap. An input that
-    cannot be used is reported and skipped.
+    (NAME.candidates.csv and .json), a page (NAME.html), a contact sheet (NAME.png) and, where there is a
+    video, the video with the tracks drawn in (NAME.mp4). Points that are seen in a part of the clip take
+    part; those that fit no motion are outliers, without a label. Long clips are segmented in windows that
+    overlap. An input that cannot be used is reported and skipped.
     """
     import json
 
@@ -129,6 +138,7 @@ def _segment(
     from ..output.motion_files import summary, write_results
     from ..output.motion_masks import write_masks
     from ..output.motion_overlay import TrackCanvas, save_overlays
+    from ..output.motion_page import segmentation_page
 
     tracks = source.tracks
     result = segment(
@@ -139,6 +149,7 @@ def _segment(
         report=lambda done, total: bars.update("segmenting, windows", done, total),
     )
     canvas = TrackCanvas(tracks, source.video)
+    document = summary(source, result)
     with whole_folder(out) as folder:
         save_overlays(
             canvas,
@@ -148,9 +159,12 @@ def _segment(
             report=lambda done, total: bars.update("drawing", done, total),
         )
         write_results(folder, name, source, result, kinds)
+        video = Path(f"{name}.mp4") if source.video is not None else None
+        page = segmentation_page(document, canvas.sheet(result.labels, words=False), video)
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
     if "masks" in kinds:
         with whole_folder(out / f"{name}.masks") as folder:
             write_masks(
                 folder, canvas, result.labels, report=lambda done, total: bars.update("masks", done, total)
             )
-    return summary(source, result)
+    return document

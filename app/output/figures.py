@@ -175,7 +175,7 @@ def plot_responses(
         axes.set_zorder(density.get_zorder() + 1)
         axes.patch.set_visible(False)
         if place % columns == 0:
-            axes.set_ylabel("response, added to the score")
+            axes.set_ylabel("response")
         if place >= n - columns:
             axes.set_xlabel("value of the feature")
         name = classifier.pool[[j]].names()[0]
@@ -186,20 +186,21 @@ def plot_responses(
 def plot_curves(curves: dict[str, list[list[float]]], marked: str = "") -> bytes:
     """Plot precision over recall, one line a name, each a list of (recall, precision); PNG.
 
-    Curves that lie on one another are told apart by their dashes; one that is marked is drawn thick, behind
-    the others.
+    Each curve is thinner than the one before, so that those which lie on one another can all be seen; one
+    that is marked is drawn thick, behind the others.
     """
     figure = new_figure(620, 380)
     axes = figure.add_subplot()
+    widths = np.linspace(3.6, 1.2, max(len(curves), 2))
     for i, (name, points) in enumerate(curves.items()):
         if points:
             thick = name == marked
             axes.plot(
                 *np.array(points).T,
                 label=name,
-                lw=5 if thick else 1.6,
-                alpha=0.45 if thick else 1.0,
-                zorder=1 if thick else 2,
+                lw=8 if thick else widths[i],
+                alpha=0.4 if thick else 1.0,
+                zorder=2 if thick else 3,
                 color=_LINES[i % len(_LINES)],
                 ls="-" if thick else _DASHES[i // len(_LINES) % len(_DASHES)],
             )

@@ -31,7 +31,13 @@ def colour_of(label: int) -> tuple[int, int, int]:
 
 
 def draw_tracks(
-    image: np.ndarray, positions: np.ndarray, visible: np.ndarray, labels: np.ndarray, frame: int
+    image: np.ndarray,
+    positions: np.ndarray,
+    visible: np.ndarray,
+    labels: np.ndarray,
+    frame: int,
+    *,
+    words: bool = True,
 ) -> np.ndarray:
     """Draw the tracks up to one frame: a dot where each is, and its way there, fading.
 
@@ -46,11 +52,13 @@ def draw_tracks(
         Motion of each track, -1 for none.
     frame : int
         Frame of the tracks.
+    words : bool
+        Draw a legend.
 
     Returns
     -------
     ndarray of shape (h, w, 3), uint8
-        A copy, enlarged by a whole number if the picture is small, with a legend.
+        A copy, enlarged by a whole number if the picture is small.
     """
     factor = max(1, math.ceil(_MIN_SIDE_PX / max(image.shape[:2])))
     canvas = np.ascontiguousarray(image.repeat(factor, axis=0).repeat(factor, axis=1))
@@ -61,7 +69,8 @@ def draw_tracks(
         centre = _fixed(places[i, frame])
         cv2.circle(canvas, centre, round(3.4 * 2**_SHIFT), (0, 0, 0), -1, cv2.LINE_AA, _SHIFT)
         cv2.circle(canvas, centre, round(2.4 * 2**_SHIFT), colour_of(labels[i]), -1, cv2.LINE_AA, _SHIFT)
-    _draw_legend(canvas, labels, frame)
+    if words:
+        _draw_legend(canvas, labels, frame)
     return canvas
 
 
@@ -130,10 +139,21 @@ class TrackCanvas:
             return
         yield from islice(video_frames(self.video, first=self.tracks.frame_offset), self.tracks.n_frames)
 
-    def draw(self, labels: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    def draw(self, labels: np.ndarray, *, words: bool = True) -> Iterator[tuple[int, np.ndarray]]:
         """Yield each frame's number and picture with the tracks drawn in."""
         for f, image in enumerate(self.frames()):
-            yield f, draw_tracks(image, self.positions, self.tracks.visible, labels, f)
+            yield f, draw_tracks(image, self.positions, self.tracks.visible, labels, f, words=words)
+
+    def sheet(self, labels: np.ndarray, *, words: bool = True) -> np.ndarray:
+        """Return some frames side by side with the tracks drawn in, (H, W, 3) uint8."""
+        n = self.tracks.n_frames
+        chosen = set(np.unique(np.linspace(0, n - 1, N_SHEET).round().astype(int)).tolist())
+        pictures = [
+            draw_tracks(image, self.positions, self.tracks.visible, labels, f, words=words)
+            for f, image in enumerate(self.frames())
+            if f in chosen
+        ]
+        return contact_sheet(pictures)
 
 
 def save_overlays(
@@ -158,24 +178,13 @@ def save_overlays(
         Called with (frames done, frames in all).
     """
     n = canvas.tracks.n_frames
-    chosen = set(np.unique(np.linspace(0, n - 1, N_SHEET).round().astype(int)).tolist())
-    kept: list[np.ndarray] = []
-
-    def pictures() -> Iterator[np.ndarray]:
-        for f, picture in canvas.draw(labels):
-            if f in chosen:
-                kept.append(picture)
-            yield picture
-            report(f + 1, n)
-
-    if video is None:
-        for _ in pictures():
-            pass
-    else:
+    if video is not None:
         with VideoFile(video, FRAMES_PER_SECOND) as overlay:
-            for picture in pictures():
+            for f, picture in canvas.draw(labels):
                 overlay.write(picture)
-    _write_picture(sheet, contact_sheet(kept))
+                report(f + 1, n)
+    _write_picture(sheet, canvas.sheet(labels))
+    report(n, n)
 
 
 def contact_sheet(pictures: list[np.ndarray], columns: int = 3) -> np.ndarray:

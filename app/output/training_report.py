@@ -118,7 +118,7 @@ def add_written(page: Page, result: TrainingResult) -> None:
             result.detector.keypoint_names, result.detector.metadata["rounds"], scores, strict=True
         )
     ]
-    page.table(["keypoint", "round", *_SCORE_COLUMNS], rows)
+    page.table(["keypoint", "round kept", *_SCORE_COLUMNS], rows)
     moved = "moves its detections to the exact place" if result.detector.refiners else "leaves them as found"
     page.text(
         f"Scores of the detector that was written, which {moved}, on "
@@ -141,10 +141,10 @@ def _score_cells(score: SelectionScore) -> list[str]:
     ]
 
 
-def add_training(page: Page, result: TrainingResult) -> None:
+def add_training(page: Page, result: TrainingResult, level: int = 2) -> None:
     """Add what the run selected, mined and measured, keypoint by keypoint."""
     for k, name in enumerate(result.detector.keypoint_names):
-        page.heading(name)
+        page.heading(name, level)
         _add_classifier(page, result, k)
         _add_mined(page, result, k)
         _add_validation(page, result, k)
@@ -217,10 +217,9 @@ def _add_validation(page: Page, result: TrainingResult, k: int) -> None:
         return
     kept, written = result.detector.metadata["rounds"][k], written_scores(result)[k]
     names = [f"round {n}" if n else "before mining" for n in range(len(summaries))]
-    page.picture(
-        figures.plot_curves(
-            {name: s.curve for name, s in zip(names, summaries, strict=True)}, marked=names[kept]
-        ),
+    curves = {name: summary.curve for name, summary in zip(names, summaries, strict=True)}
+    page.figure(
+        figures.plot_curves(curves, marked=names[kept]),
         f"Precision over recall on {count(written.photos, 'held-out photo')} with "
         f"{count(written.keypoints, 'such keypoint')}, round by round; the one that is kept is drawn thick.",
     )

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-from ..jit import INNER
+from ..jit import INNER, LEAF
 from ..patches import WINDOW_PX
 from .channel import COLOURS, FeatureChannel, Mark
 
@@ -154,7 +154,6 @@ def _run_at(kind, maps, offsets, f, places, n, values):
         values[i] = _normalised(cells[np.uintp(p + cell)], norms[np.uintp(p + norm)])
 
 
-@njit(cache=True, nogil=True)
 def level_cells(padded, table, cells, energy):
     """Fill the cell sums at every position of a level, and their energies.
 
@@ -169,22 +168,24 @@ def level_cells(padded, table, cells, energy):
     energy : ndarray of shape (3, H + 19, stride), uint32
         Output; sum of squares over the orientations of a cell.
     """
+    width = padded.shape[1] - 2
+    votes = np.empty((CELL_PX, width), dtype=np.uint32)
+    columns, across = np.empty((2, N_ORIENTATIONS, width), dtype=np.uint32)
+    pairs = np.empty(width, dtype=np.uint32)
     for colour in range(3):
-        _colour_cells(padded, colour, table, cells[colour], energy[colour])
+        votes[:], columns[:] = 0, 0
+        _colour_cells(padded, colour, table, votes, columns, across, pairs, cells[colour], energy[colour])
 
 
-@njit(cache=True)
-def _colour_cells(padded, colour, table, cells, energy):
+@njit(**LEAF, nogil=True)
+def _colour_cells(padded, colour, table, votes, columns, across, pairs, cells, energy):
     """Fill one colour: votes of 6 rows are kept and summed down, then across."""
     width = padded.shape[1] - 2
-    votes = np.zeros((CELL_PX, width), dtype=np.uint32)
-    columns = np.zeros((N_ORIENTATIONS, width), dtype=np.uint32)
-    across = np.empty((N_ORIENTATIONS, width), dtype=np.uint32)
     for r in range(cells.shape[1] + CELL_PX - 1):
         _replace_row(padded, r, colour, table, votes[r % CELL_PX], columns)
         done = r - CELL_PX + 1
         if done >= 0:
-            _sum_across(columns, across)
+            _sum_across(columns, pairs, across)
             _unpack_row(across, done, width - CELL_PX + 1, cells, energy)
 
 
@@ -206,10 +207,9 @@ def _replace_row(padded, r, colour, table, votes, columns):
         columns[_orientation(new), c] += new & _VOTES_MASK
 
 
-@njit(cache=True)
-def _sum_across(columns, out):
-    """Write the sums of 6 neighbouring columns."""
-    pairs = np.empty(columns.shape[1], dtype=np.uint32)
+@njit(**INNER)
+def _sum_across(columns, pairs, out):
+    """Write the sums of 6 neighbouring columns; `pairs` is room for those of two."""
     for b in range(N_ORIENTATIONS):
         for k in range(len(pairs) - 1):
             c = np.uintp(k)
@@ -219,7 +219,7 @@ def _sum_across(columns, out):
             out[b, c] = pairs[c] + pairs[c + np.uintp(2)] + pairs[c + np.uintp(4)]
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def level_norms(energy, norms):
     """Fill the inverse norms of the blocks at every position of a level from the energies of its cells.
 

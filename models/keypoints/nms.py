@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from ...features.errors import DataError, ParameterError
+from ...features.jit import INNER, LEAF
 from .scan_limits import MAX_COMPARISONS, TOO_MANY
 
 
@@ -93,7 +94,7 @@ def suppress(
     return out[0], out[1], np.exp2(out[2]), out[3]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _near(columns, i, j, radius, octaves):
     """Whether window j lies within radius (in pixels of window i) and octaves of window i."""
     dx = columns[0, j] - columns[0, i]
@@ -102,7 +103,7 @@ def _near(columns, i, j, radius, octaves):
     return dx * dx + dy * dy < reach * reach and abs(columns[2, j] - columns[2, i]) <= octaves + 1e-9
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _suppress(columns, radius, octaves, kept, most):
     """Put the windows that no better one suppresses into `kept`; return how many, or -1: too many."""
     n_kept = 0
@@ -120,18 +121,17 @@ def _suppress(columns, radius, octaves, kept, most):
     return n_kept
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _refine(columns, kept, radius, octaves, sharpness, out):
     """Replace x, y and log2 scale of the kept windows by means weighted exp(sharpness * score)."""
     for t in range(len(kept)):
         i = kept[t]
-        total = 0.0
-        sums = np.zeros(3)
+        total = x = y = scale = 0.0
         for j in range(columns.shape[1]):
             if j == i or _near(columns, i, j, radius, octaves):
                 weight = np.exp(sharpness * (columns[3, j] - columns[3, i]))
                 total += weight
-                for d in range(3):
-                    sums[d] += weight * columns[d, j]
-        for d in range(3):
-            out[d, t] = sums[d] / total
+                x += weight * columns[0, j]
+                y += weight * columns[1, j]
+                scale += weight * columns[2, j]
+        out[0, t], out[1, t], out[2, t] = x / total, y / total, scale / total

@@ -21,7 +21,7 @@ from numba import njit
 from ...features.channels.dispatch import evaluate, evaluate_at
 from ...features.codes import quantise
 from ...features.errors import DataError
-from ...features.jit import INNER
+from ...features.jit import INNER, LEAF
 from ...features.maps import LevelMaps
 from ...features.pyramid import Level
 from ...features.threads import in_threads
@@ -40,8 +40,6 @@ LISTED = 4096
 
 LEVELS_AN_OBJECT = 2
 """Levels of a sparse scan on which an object has a size that classifiers are trained for."""
-
-_WAITING = np.finfo(np.float32).min
 
 _spare_maps: list[LevelMaps] = []  # whose memory the next band may take; fresh memory costs more than maps
 
@@ -214,7 +212,8 @@ def score_map(
     n_dense = len(pool) if exact else min(DENSE_STAGES, len(pool))
     intercept = np.float32(classifier.intercept)
     scores = np.full(maps.shape, NEVER)
-    _scan_grid(features, maps.read, maps.stride, intercept, n_dense, 2 if sparse else 1, scores)
+    step, memory = 2 if sparse else 1, _new_memory(LISTED + maps.shape[1])
+    _scan_grid(features, maps.read, maps.stride, intercept, n_dense, step, memory, scores)
     if sparse:
         _scan_beside(features, maps.read, maps.stride, intercept, scores)
     return scores
@@ -225,33 +224,24 @@ def respond_at(maps: LevelMaps, model: WindowModel, rows: np.ndarray, cols: np.n
 
     They are those of `WindowModel.respond` on the same windows, to the last bit.
     """
-    places = maps.starts(rows, cols).astype(np.int32)
-    out = np.empty((len(model.intercept), len(places)), dtype=np.float32)
+    n = len(rows)
+    places, _, values, codes = _new_memory(n)
+    places[:] = maps.starts(rows, cols)
+    out = np.empty((len(model.intercept), n), dtype=np.float32)
+    out[:] = model.intercept[:, None]
     never = np.full(len(model), NEVER)
     offsets = model.pool.offsets(maps.layout)
-    for tables, start, sums in zip(model.tables, model.intercept, out, strict=True):
+    for tables, sums in zip(model.tables, out, strict=True):
         features = model.pool.kinds, offsets, *model.scaling, tables, never
-        _respond_at(features, maps.read, np.float32(start), places, sums)
+        _go_through(features, maps.read, 0, places, sums, n, values, codes)
     return out
 
 
-@njit(cache=True, nogil=True)
-def _respond_at(features, read, intercept, places, sums):
-    """Write the full sums of the windows at some places."""
-    sums[:] = intercept
-    values = np.empty(len(places), dtype=np.float32)
-    codes = np.empty((1, len(places)), dtype=np.uint8)
-    _go_through(features, read, np.intp(0), places, sums, len(places), values, codes)
-
-
-@njit(cache=True, nogil=True)
-def _scan_grid(features, read, stride, intercept, n_dense, step, scores):
+@njit(**LEAF, nogil=True)
+def _scan_grid(features, read, stride, intercept, n_dense, step, memory, scores):
     """Write the scores of the windows that are left of each step-th row and column."""
     height, width = scores.shape
-    places = np.empty(LISTED + width, dtype=np.int32)
-    partial = np.empty(len(places), dtype=np.float32)
-    values = np.empty(len(places), dtype=np.float32)
-    codes = np.empty((1, len(places)), dtype=np.uint8)
+    places, partial, values, codes = memory
     n = np.intp(0)  # a literal would be compiled apart
     for row in range(0, height, step):
         start = row * stride
@@ -263,33 +253,34 @@ def _scan_grid(features, read, stride, intercept, n_dense, step, scores):
             n = np.intp(0)
 
 
-@njit(cache=True, nogil=True)
+def _new_memory(n):
+    """Return room for n windows: their places, partial sums, values and codes."""
+    return (
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.float32),
+        np.empty((1, n), dtype=np.uint8),
+    )
+
+
 def _scan_beside(features, read, stride, intercept, scores):
     """Write the scores of the windows that are left beside one that a scan of every other one found."""
-    places = _places_beside(scores, stride)
-    given_up = np.full(len(places), NEVER)
-    partial = np.full(len(places), intercept)
-    values = np.empty(len(places), dtype=np.float32)
-    codes = np.empty((1, len(places)), dtype=np.uint8)
-    _write(places, given_up, len(places), stride, scores)
-    n = _go_through(features, read, np.intp(0), places, partial, len(places), values, codes)
-    _write(places, partial, n, stride, scores)
+    rows, cols = _beside(scores)
+    places, partial, values, codes = _new_memory(len(rows))
+    places[:], partial[:] = rows * stride + cols, intercept
+    n = _go_through(features, read, 0, places, partial, len(places), values, codes)
+    scores[places[:n] // stride, places[:n] % stride] = partial[:n]
 
 
-@njit(cache=True, nogil=True)
-def _places_beside(scores, stride):
-    """Where the windows begin that lie beside one found in an even row and column; marks them in `scores`."""
+def _beside(scores):
+    """Rows and columns of windows not found that lie beside one found in an even row and column."""
     height, width = scores.shape
-    places = [0 for _ in range(0)]
-    for row in range(0, height, 2):
-        for col in range(0, width, 2):
-            if scores[row, col] > NEVER:
-                for r in range(max(row - 1, 0), min(row + 2, height)):
-                    for c in range(max(col - 1, 0), min(col + 2, width)):
-                        if scores[r, c] == NEVER:
-                            scores[r, c] = _WAITING
-                            places.append(r * stride + c)
-    return np.array(places, dtype=np.int32)
+    beside = np.zeros((height + 2, width + 2), dtype=bool)  # with a border
+    rows, cols = (2 * places for places in np.nonzero(scores[::2, ::2] > NEVER))
+    for down in range(3):
+        for right in range(3):
+            beside[rows + down, cols + right] = True
+    return np.nonzero(beside[1:-1, 1:-1] & (scores == NEVER))
 
 
 @njit(**INNER)
@@ -318,7 +309,7 @@ def _list_left(start, width, step, places, partial, n):
     return m
 
 
-@njit(**INNER)
+@njit(**LEAF, nogil=True)
 def _go_through(features, read, first, places, partial, n, values, codes):
     """Add the features from `first` on to the windows of a list; return how many are left of it."""
     kinds, offsets, low, high, scale, tables, rejection = features

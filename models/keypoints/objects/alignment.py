@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from ....features.errors import DataError
+from ....features.jit import LEAF
 from ....features.pool import PATCH_PX, cut_turned_windows
 from ....features.pyramid import Level
 from ..window_model import WindowModel
@@ -98,7 +99,7 @@ class AlignmentStage:
         return out.reshape(len(out), len(self.model.intercept) // 2, 2)
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAF, nogil=True)
 def _add_responses(tables, numbers, codes, out):
     """Add the responses of some of the features, with codes (n_numbers, n), to the sums (n, n_outputs)."""
     for row in range(len(numbers)):

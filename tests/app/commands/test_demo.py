@@ -30,12 +30,16 @@ def test_demo_writes_a_model_and_a_page_with_its_pictures(annealed, tmp_path):
     out = tmp_path / "new" / "folder"
     result = annealed("demo", "--out", out)
     assert result.exit_code == 0, result.stderr
-    assert {p.name for p in out.iterdir() if p.name[0] != "."} == {"index.html", "demo.safetensors"}
+    assert {p.name for p in out.iterdir() if p.name[0] != "."} == {
+        "index.html", "demo.safetensors", "clip.mp4",
+    }  # fmt: skip
     assert load_model(out / "demo.safetensors").keypoint_names == demo.KEYPOINTS
     page = (out / "index.html").read_text()
     # the photos and the portrait; and for each keypoint features, responses, two sheets and the curve
     assert page.count("data:image/") >= 2 + 2 * 4
     assert "Where the time went" in page
+    assert "face model: 1 face in the portrait" in result.stdout
+    assert "motions: 2 motions found" in result.stdout
     for name in demo.KEYPOINTS:
         assert f"{name}: found" in result.stdout
 

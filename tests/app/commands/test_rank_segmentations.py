@@ -78,6 +78,7 @@ def test_tracks_give_labels_candidates_and_a_sheet(annealed, ranker, track_file,
         "clip.candidates.csv",
         "clip.candidates.json",
         "clip.png",
+        "clip.html",
     }
     back = read_csv_tracks(out / "clip.tracks.csv")
     np.testing.assert_array_equal(back.visible, tracks.visible)
