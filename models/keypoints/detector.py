@@ -30,7 +30,7 @@ from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
 from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
 from .parts.arrays import pack_parts, unpack_parts
 from .parts.model import PartModel
-from .parts.whole import find_in_frames, find_in_scene, frames_of
+from .parts.whole import N_LOOKS, find_in_frames, find_in_scene, frames_of
 from .refinement import refine
 from .scan import FoundWindows, scan_photo
 from .scan_limits import check_pixels
@@ -253,7 +253,13 @@ class KeypointDetector:
             found = best_objects([self.objects_near(image, poses.points)])
         return found[found.scores >= lowest]
 
-    def objects_near(self, image: np.ndarray, points: np.ndarray) -> Objects:
+    def objects_near(
+        self,
+        image: np.ndarray,
+        points: np.ndarray,
+        sizes: np.ndarray | None = None,
+        n_looks: int = N_LOOKS,
+    ) -> Objects:
         """Find objects of a photo by their parts, near where their keypoints are thought to be.
 
         Parameters
@@ -261,6 +267,10 @@ class KeypointDetector:
         image : ndarray of shape (H, W, 3), uint8
         points : ndarray of shape (n, n_keypoints, 2), float64
             x, y; NaN where unknown.
+        sizes : ndarray of shape (n,), float64, optional
+            As in `Objects`, where they are known better than by the points.
+        n_looks : int
+            Times that keypoints are looked for, each time from where they were found.
 
         Returns
         -------
@@ -274,8 +284,8 @@ class KeypointDetector:
         """
         if self.parts is None or self.sees_scene:
             raise DataError("the model has no parts by which objects are found near a place")
-        frames = frames_of(points, self.parts)
-        return find_in_frames(image, frames, self.parts, self.keypoint_names, self.object_px)
+        frames = frames_of(points, self.parts, sizes)
+        return find_in_frames(image, frames, self.parts, self.keypoint_names, self.object_px, n_looks)
 
     def _lowest(self, threshold: float | None) -> float:
         """The threshold that is asked for, or the model's; refused if it is no number."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from ....features.maps import LevelMaps
 from ..scan import respond_at
@@ -25,6 +26,8 @@ UNSEEN = -3.0
 """Log-odds of a keypoint where the others predict it, though nothing is seen there."""
 
 _VOTE_REACH = 1
+
+_spare_maps: list[LevelMaps] = []  # whose memory the next may take; fresh memory costs more than maps
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,14 @@ class ZoomMaps:
     def respond(self, zoom: int, model: WindowModel, pixels: np.ndarray) -> np.ndarray:
         """Sums of a model at pixels x, y (n, 2) of an image, (n_outputs, n) float32."""
         if zoom not in self._maps:
-            self._maps[zoom] = LevelMaps(self.canvas.images[zoom])
+            reuse = _spare_maps.pop() if _spare_maps else None
+            self._maps[zoom] = LevelMaps(self.canvas.images[zoom], reuse=reuse)
         return respond_at(self._maps[zoom], model, pixels[:, 1], pixels[:, 0])
+
+    def release(self) -> None:
+        """Let others have the memory; nothing is asked for any more."""
+        _spare_maps.extend(self._maps.values())
+        self._maps.clear()
 
 
 def zone_pixels(canvas: Canvas, zone: np.ndarray, zoom: int) -> np.ndarray:
@@ -110,31 +119,55 @@ def find_candidates(maps: ZoomMaps, part: Part) -> Candidates:
 def finer_pixels(
     canvas: Canvas, pixels: np.ndarray, sums: np.ndarray, zoom: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels of a zoom around places that the coarser one saw, and the sums of the coarser ones there."""
+    """Pixels of a zoom around places that the coarser one saw, and the sums of the coarser ones there.
+
+    The places come best first: where their surroundings overlap, the better one's sums count.
+    """
     height, width = canvas.images[zoom].shape[:2]
-    around = np.arange(-REACH_PX, REACH_PX + 2)
-    steps = np.stack(np.meshgrid(around, around), axis=-1).reshape(-1, 2)
-    every = (2 * pixels[:, None] + steps).reshape(-1, 2)
-    source = np.repeat(np.arange(len(pixels)), len(steps))
-    inside = ((every >= 0) & (every < [width, height])).all(axis=1)
-    # where two places' surroundings overlap the better one's sums count; they come best first
-    _, first = np.unique(every[inside], axis=0, return_index=True)
-    chosen = np.flatnonzero(inside)[np.sort(first)]
-    return every[chosen], sums[source[chosen]]
+    finer, source = _surroundings(pixels, height, width)
+    return finer, sums[source]
+
+
+@njit(cache=True, nogil=True)
+def _surroundings(pixels, height, width):
+    """Each pixel around places of the zoom before, once, and the number of the first place it belongs to."""
+    taken = np.zeros((height, width), dtype=np.bool_)
+    side = 2 * REACH_PX + 2
+    finer = np.empty((len(pixels) * side * side, 2), dtype=np.int64)
+    source = np.empty(len(finer), dtype=np.int64)
+    n = 0
+    for i in range(len(pixels)):
+        for y in range(2 * pixels[i, 1] - REACH_PX, 2 * pixels[i, 1] + REACH_PX + 2):
+            for x in range(2 * pixels[i, 0] - REACH_PX, 2 * pixels[i, 0] + REACH_PX + 2):
+                if 0 <= y < height and 0 <= x < width and not taken[y, x]:
+                    taken[y, x] = True
+                    finer[n, 0], finer[n, 1], source[n] = x, y, i
+                    n += 1
+    return finer[:n], source[:n]
 
 
 def apart(pixels: np.ndarray, totals: np.ndarray, most: int = MOST_CANDIDATES) -> np.ndarray:
     """Indices of the best places, best first, none near a better one."""
-    kept: list[int] = []
-    left = np.ones(len(totals), dtype=bool)
-    order = np.argsort(-totals, kind="stable")
-    for i in order.tolist():
-        if left[i]:
-            kept.append(i)
-            if len(kept) == most:
+    return _apart(pixels, np.argsort(-totals, kind="stable"), most)
+
+
+@njit(cache=True, nogil=True)
+def _apart(pixels, order, most):
+    kept = np.empty(min(most, len(order)), dtype=np.int64)
+    n = 0
+    for i in order:
+        free = True
+        for t in range(n):
+            x, y = pixels[i, 0] - pixels[kept[t], 0], pixels[i, 1] - pixels[kept[t], 1]
+            if max(abs(x), abs(y)) <= APART_PX:
+                free = False
                 break
-            left &= np.abs(pixels - pixels[i]).max(axis=1) > APART_PX
-    return np.array(kept, dtype=np.int64)
+        if free:
+            kept[n] = i
+            n += 1
+            if n == len(kept):
+                break
+    return kept[:n]
 
 
 def find_parts(canvas: Canvas, model: PartModel, usual: np.ndarray | None = None) -> FoundParts:
@@ -161,6 +194,7 @@ def find_parts(canvas: Canvas, model: PartModel, usual: np.ndarray | None = None
         terms[k, 1], terms[k, 3] = odds[k][number], spread
     for k in range(len(found)):
         terms[k, 2] = _unusual(k, points, model)
+    maps.release()
     return FoundParts(points, terms, score)
 
 

@@ -13,6 +13,9 @@ from .search import UNSEEN, FoundParts, find_parts
 N_LOOKS = 2
 """Times that keypoints are looked for: first in the frame given, then in that of what was found."""
 
+MOST_GROWTH = 1.25
+"""By which a frame's size may change from one look to the next."""
+
 _LEAST_WEIGHT = 0.02  # of a keypoint that is not seen, in the fit of a frame
 
 
@@ -27,10 +30,18 @@ def scene_box(shape: Sequence[int], scene_px: float) -> np.ndarray:
     return np.array([0.0, 0.0, shape[1] / scene_px, shape[0] / scene_px])
 
 
-def frames_of(points: np.ndarray, model: PartModel) -> Frames:
-    """Frames of objects whose keypoints (n, n_keypoints, 2) are about known; NaN where they are not."""
+def frames_of(points: np.ndarray, model: PartModel, sizes: np.ndarray | None = None) -> Frames:
+    """Frames of objects whose keypoints (n, n_keypoints, 2) are about known, NaN where they are not.
+
+    Sizes (n,), if they are given, are those that the frames have.
+    """
     known = np.isfinite(points).all(axis=2).astype(np.float64)
-    return fit_frames(np.nan_to_num(points), model.relations.mean, known)
+    frames = fit_frames(np.nan_to_num(points), model.relations.mean, known)
+    if sizes is None:
+        return frames
+    middle = np.nan_to_num(points).sum(axis=1) / np.maximum(known.sum(axis=1), 1)[:, None]
+    ratio = sizes / frames.size
+    return Frames(middle + (frames.centre - middle) * ratio[:, None], sizes, frames.roll)
 
 
 def find_in_scene(image: np.ndarray, model: PartModel, names: tuple[str, ...], object_px: float) -> Objects:
@@ -44,13 +55,18 @@ def find_in_scene(image: np.ndarray, model: PartModel, names: tuple[str, ...], o
 
 
 def find_in_frames(
-    image: np.ndarray, frames: Frames, model: PartModel, names: tuple[str, ...], object_px: float
+    image: np.ndarray,
+    frames: Frames,
+    model: PartModel,
+    names: tuple[str, ...],
+    object_px: float,
+    n_looks: int = N_LOOKS,
 ) -> Objects:
     """Objects in frames that are about right, in the order of the frames."""
 
     def look(number: int) -> tuple[Frames, FoundParts]:
         frame = frames[number : number + 1]
-        for _ in range(N_LOOKS):
+        for _ in range(n_looks):
             canvas = draw_canvas(image, frame, 0, model.box, model.px, model.n_zooms)
             found = find_parts(canvas, model)
             used = frame
@@ -72,7 +88,8 @@ def refitted(frame: Frames, found: FoundParts, model: PartModel) -> Frames:
     """The frame that the keypoints found tell, those most that are surely seen."""
     weights = 1 / (1 + np.exp(-np.clip(_log_odds(found, model), -30, 30))) + _LEAST_WEIGHT
     fitted = fit_frames(frame.to_photo(found.points[None]), model.relations.mean, weights[None])
-    ratio = np.clip(fitted.size / frame.size, 0.5, 2.0)  # what is seen wrongly must not blow a frame up
+    # what is seen wrongly must not blow a frame up
+    ratio = np.clip(fitted.size / frame.size, 1 / MOST_GROWTH, MOST_GROWTH)
     return Frames(fitted.centre, frame.size * ratio, fitted.roll)
 
 

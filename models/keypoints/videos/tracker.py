@@ -18,11 +18,18 @@ from .nearby import Place, detect_near
 from .object_tracks import ObjectTracks
 
 SCAN_EVERY = 50
-"""Frames after which one is scanned as a whole though no object is lost."""
+"""Frames after which one is scanned as a whole though no object is lost, for models without parts."""
+
+TURN_EVERY = 25
+"""Frames after which a model with parts looks whether objects are turned otherwise than thought."""
 
 WEAKER = 3.0
 """Log-odds by which an object near its expected place may fall short of the threshold."""
 
+REST = 10
+"""Frames after a scan before another one, for objects that are found near their place but not surely."""
+
+_GROWTH = 1.02  # by which an object's size may change from frame to frame
 _BOX_MARGIN = 0.25  # of the size, around the expected keypoints
 
 
@@ -109,6 +116,7 @@ class ObjectTracker:
         self._linker = Linker(self.n_objects)
         self._since_scan = 0
         self._rolls: dict[int, float] = {}
+        self._sizes: dict[int, float] = {}
         self._record = record
         self._last_frame: int | None = None
         self._frames: list[int] = []
@@ -172,7 +180,7 @@ class ObjectTracker:
         return (
             len(objects) == self.n_objects
             and all(known.missed == 0 for known in objects)
-            and self._since_scan < SCAN_EVERY
+            and (self.detector.parts is not None or self._since_scan < SCAN_EVERY)
         )
 
     def _near(self, image: np.ndarray, elapsed: int) -> Objects | None:
@@ -181,10 +189,7 @@ class ObjectTracker:
         if self.detector.sees_scene:
             return None
         if self.detector.parts is not None:
-            points = np.stack([known.expected(elapsed) for known in self._linker.objects])
-            every = self.detector.objects_near(image, points)
-            every = best_objects([every[every.scores >= threshold]])
-            return every if len(every) >= len(points) else None
+            return self._near_by_parts(image, elapsed, threshold)
         parts: list[Objects] = []
         for known in self._linker.objects:
             place = _place(known.expected(elapsed), known.size, self._rolls.get(known.number))
@@ -195,6 +200,36 @@ class ObjectTracker:
         every = joined_objects(parts)
         every = every[apart_objects(every, 1)]
         return every if len(every) >= len(parts) else None
+
+    def _near_by_parts(self, image: np.ndarray, elapsed: int, threshold: float) -> Objects | None:
+        """As `_near`, without a scan: keypoints are looked for in the frame where the object is expected."""
+        objects = self._linker.objects
+        points = np.stack([known.expected(elapsed) for known in objects])
+        sizes = np.array([self._usual_size(known.number, known.size) for known in objects])
+        every = [self.detector.objects_near(image, points, sizes, n_looks=1)]
+        unsure = every[0].scores.min() < threshold + WEAKER
+        if self._since_scan % TURN_EVERY == TURN_EVERY - 1 or unsure:
+            # one that is taken back to front would stay so
+            turned = [_turned(points, quarters) for quarters in range(4)]
+            every += [self.detector.objects_near(image, other, sizes) for other in turned]
+        found = best_objects(every)
+        weak = not len(found) or found.scores[: len(points)].min() < threshold + WEAKER
+        if weak and self._since_scan >= REST:
+            return None
+        found = found[found.scores >= threshold]
+        return found if len(found) >= len(points) else None
+
+    def _usual_size(self, number: int, size: float) -> float:
+        """The size that an object has had, which changes slowly, whatever is seen of it in one frame."""
+        before = self._sizes.get(number, size)
+        self._sizes[number] = before * float(np.clip(size / before, 1 / _GROWTH, _GROWTH))
+        return self._sizes[number]
+
+
+def _turned(points: np.ndarray, quarters: int) -> np.ndarray:
+    """Keypoints (n, n_keypoints, 2) of objects turned around their middles by so many quarters."""
+    middle = np.nanmean(points, axis=1, keepdims=True)
+    return middle + (points - middle) @ np.linalg.matrix_power(np.array([[0.0, 1], [-1, 0]]), quarters)
 
 
 def _columns(followed: FollowedObjects) -> tuple:
