@@ -33,7 +33,7 @@ from .designs.design import Design
 from .divergence import DivergenceGuard
 from .iterate import Iterate
 from .losses import Loss
-from .penalties import Penalty
+from .penalties import KeepsFeatures, Penalty
 from .schedules import InverseSchedule
 from .steps import StepLength
 from .survivors import Survivors
@@ -343,6 +343,8 @@ class Annealer:
         self.design.keep(choice.indices)
         for part in (self.iterate, self.guard, self.steps):
             part.keep(choice.indices)
+        if isinstance(self.penalty, KeepsFeatures):
+            self.penalty.keep(choice.indices)
         self.survivors.keep(choice)
         assert self.passed is not None
         self.passed = self.passed[0], np.inf
@@ -402,6 +404,8 @@ class Annealer:
         self.passed = (passed[0], passed[1]) if passed else None
         if len(self.survivors.kept) < self.design.n_features:
             self.design.keep(self.survivors.kept)
+            if isinstance(self.penalty, KeepsFeatures):
+                self.penalty.keep(self.survivors.kept)
         self.started = time.perf_counter() - (self.trace.seconds[-1] if len(self.trace) else 0.0)
 
     def _parts(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from ..features.errors import DataError
-from .additive import AdditiveModel
+from .additive import AdditiveModel, PiecewiseModel
 from .model_files import ModelFile
 
 MOST_TERMS = 1_000_000
@@ -225,6 +225,38 @@ class CurveModel(AdditiveModel):
         ]
         values, weights = array("term_values", np.float64), array("term_weights", np.float64)
         return cls(tuple(_terms_of(n_axes, axes, values, weights, len(intercept))), intercept)
+
+
+def curves_of(model: PiecewiseModel | CurveModel) -> CurveModel:
+    """Return a model as curves; of one with equally spaced knots it is not known where the rows were."""
+    if isinstance(model, CurveModel):
+        return model
+    terms = []
+    for j, knots in enumerate(model.knots()):
+        distinct = np.concatenate([[True], knots[1:] > knots[:-1]])
+        values = np.column_stack([model.values[:, j, distinct], np.zeros(len(model.intercept))])
+        weights = np.append(np.full(distinct.sum(), 1 / distinct.sum()), 0.0)
+        terms.append(Term((Axis(int(model.features[j]), knots[distinct]),), values.astype(float), weights))
+    return CurveModel(tuple(terms), model.intercept)
+
+
+def knot_arrays(model: CurveModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return knots and values of the curves of one feature, filled up with NaN where one has fewer.
+
+    Returns
+    -------
+    knots : ndarray of shape (n_curves, most knots), float64
+    values : ndarray of shape (n_outputs, n_curves, most knots), float64
+        Without those for missing values.
+    """
+    curves = [term for term in model.curves if len(term.axes) == 1]
+    most = max((len(term.axes[0].knots) for term in curves), default=0)
+    knots = np.full((len(curves), most), np.nan)
+    values = np.full((len(model.intercept), len(curves), most), np.nan)
+    for j, term in enumerate(curves):
+        n = len(term.axes[0].knots)
+        knots[j, :n], values[:, j, :n] = term.axes[0].knots, term.values[:, :-1]
+    return knots, values
 
 
 def _terms_of(n_axes, axes: list[Axis], values, weights, n_outputs: int) -> list[Term]:

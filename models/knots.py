@@ -6,11 +6,63 @@ same; without it every feature would carry the same constant direction, whose cu
 of features and would force tiny steps.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
 from ..features.codes import CODE_MAX, N_CODES
 from ..features.jit import LEAF
+
+MISSING_CODE = CODE_MAX
+"""Of what is missing, where knots have codes of their own."""
+MOST_KNOTS = MISSING_CODE
+"""That can have codes of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodeBasis:
+    """What each code means: the knots that it lies between, and its position there.
+
+    Attributes
+    ----------
+    first_codes : ndarray of shape (n_coefficients,), int64
+        Bin k, between the knots k and k + 1, holds the codes [first_codes[k], first_codes[k + 1]).
+    position : ndarray of shape (N_CODES,), float64 in [0, 1]
+        alpha of section 2.5.1: u_k = 1 - alpha and u_{k+1} = alpha for a code of bin k.
+    """
+
+    first_codes: np.ndarray
+    position: np.ndarray
+
+    @property
+    def n_coefficients(self) -> int:
+        return len(self.first_codes)
+
+
+def even_basis(n_bins: int) -> CodeBasis:
+    """Return equally spaced knots over all codes, n_bins + 1 of them."""
+    return CodeBasis(*code_positions(n_bins))
+
+
+def steps_between(n_knots: int) -> int:
+    """Return how many codes there are from a knot to the next, where each knot has a code of its own."""
+    return (MISSING_CODE - 1) // max(1, n_knots - 1)
+
+
+def knot_basis(n_knots: int) -> CodeBasis:
+    """Return knots that have a code each, and one more coefficient, that of `MISSING_CODE`.
+
+    Between the last knot and the missing value there is a bin of its own, which holds no other code.
+    """
+    step = steps_between(n_knots)
+    last = step * (n_knots - 1)
+    codes = np.arange(N_CODES)
+    position = codes % step / step
+    position[last] = 1.0 if n_knots > 1 else 0.0
+    position[MISSING_CODE] = 1.0
+    firsts = [*range(0, last, step), last + 1, N_CODES] if n_knots > 1 else [0, N_CODES]
+    return CodeBasis(np.array(firsts), position)
 
 
 def code_positions(n_bins: int) -> tuple[np.ndarray, np.ndarray]:

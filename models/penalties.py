@@ -7,7 +7,7 @@ function.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,15 @@ class Penalty(Protocol):
 
     def add_gradient(self, beta: np.ndarray, gradient: np.ndarray) -> None:
         """Add the gradient at `beta` to `gradient`, in place."""
+        ...
+
+
+@runtime_checkable
+class KeepsFeatures(Protocol):
+    """A penalty that differs from feature to feature, and so is told which ones are left."""
+
+    def keep(self, indices: np.ndarray) -> None:
+        """Forget all features but those at these ascending positions."""
         ...
 
 

@@ -5,8 +5,9 @@ A response is an object, `Linear()` or `Piecewise(n_bins=20)`; estimators also t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -14,10 +15,10 @@ import numpy as np
 import scipy
 from numba import njit
 
-from ..features.codes import CODE_MAX, encode
+from ..features.codes import CODE_MAX
 from ..features.errors import ParameterError
 from ..features.threads import share
-from .additive import AdditiveModel, LinearModel, PiecewiseModel
+from .additive import AdditiveModel, LinearModel
 from .annealing import AnnealingResult
 from .columns import (
     LEAST_OF_SPARSE,
@@ -28,14 +29,20 @@ from .columns import (
     trimmed_ranges,
     usable_scale,
 )
+from .curve_penalty import CurvePenalty
+from .curve_terms import CodedTable, CurveSource, fit_terms
 from .designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
 from .designs.design import REASSOCIATE, TASK_VISITS
+from .knot_table import EvenTable, KnotTable, knots_of, rows_counted
+from .knots import MOST_KNOTS
+from .losses import Logistic, Loss, SquaredError
 from .model_kinds import Model
 from .penalties import Penalty, SecondDifference
 
 TILE_COLUMNS = 64  # columns transposed together: their lines stay in the first-level cache
 DEFAULT_SMOOTHING = SecondDifference(strength=1e-4, smoothness=1e-3)
 RANGES = {"trimmed": trimmed_ranges, "full": full_ranges}
+QUANTILES = "quantiles"
 
 
 @dataclass(frozen=True)
@@ -52,12 +59,35 @@ class Prepared:
         From a run's result to a model in the input's units.
     responses : callable, optional
         Where there is a shorter way to `respond`.
+    new_penalty : callable
+        From a penalty on responses to one on the coefficients of the design of one run.
+    curves : CurveSource, optional
+        What curves are fitted to, where their knots are at quantiles.
     """
 
     order: np.ndarray
     new_design: Callable[[], Design]
     to_model: Callable[[AnnealingResult], Model]
     responses: Callable[[Model, AnnealingResult, Any], np.ndarray] | None = None
+    new_penalty: Callable[[Penalty | None], Penalty | None] = lambda penalty: penalty
+    curves: CurveSource | None = None
+
+    def fits_exactly(self, sizes: Sequence[int], loss: Loss, penalty: Penalty | None) -> bool:
+        """Return whether curves of so many features are fitted at once: annealing need not train them.
+
+        Their smoothing is found by the fit, unless a penalty is asked for.
+        """
+        if self.curves is None or penalty is not DEFAULT_SMOOTHING:
+            return False
+        return all(self.curves.can_fit(k, loss) for k in sizes) and (
+            not self.curves.of_last_run or len(set(sizes)) == 1
+        )
+
+    def fit_curves(self, result: AnnealingResult, loss: Loss) -> Model:
+        """Return the curves of what a run selected, fitted exactly."""
+        assert self.curves is not None
+        assert isinstance(loss, SquaredError | Logistic)
+        return fit_terms(*self.curves.coded(result.kept), result.kept, loss)
 
     def respond(self, model: Model, result: AnnealingResult, X) -> np.ndarray:
         """Return f for each row of the table X itself, shape (n_samples, n_outputs)."""
@@ -110,18 +140,25 @@ class Linear(Response):
 
 @dataclass(frozen=True)
 class Piecewise(Response):
-    """A piecewise linear function with equally spaced knots (section 2.5.1).
+    """A piecewise linear function (section 2.5.1).
 
     Parameters
     ----------
     n_bins : int
         Bins of each function, from 1 to 255.
     smoothing : Penalty or None
-        Used where the estimator's `penalty` is "auto".
-    ranges : {"trimmed", "full"}
-        What the knots span: "full" is from the least to the greatest training value, as in the paper;
-        "trimmed" leaves out what is far from nine tenths of the values (see `columns.trimmed_ranges`), so
-        that one huge value does not put all others into one bin. Values outside clamp.
+        Used where the estimator's `penalty` is "auto". By default it serves the selection only, and the
+        curves that are left are fitted anew, as smooth as the rows say (see `curve_fit.py`): for the squared
+        error and the logistic loss, with knots at quantiles, up to 1500 coefficients.
+    ranges : {"quantiles", "trimmed", "full"}
+        Where the knots are. "quantiles": where the values are, so that neither one huge value nor a skew
+        takes bins from the others; a column of few values has a knot at each (see `knot_table.py`). Only
+        these have a place for missing values and categories. The others are equally spaced: "full" from the
+        least to the greatest training value, as in the paper; "trimmed" leaves out what is far from nine
+        tenths of the values (see `columns.trimmed_ranges`). Values outside clamp.
+    categories : mapping of int to int, optional
+        Columns of categories and how many each has, as numbers from 0; estimators know them from their
+        tables.
 
     Examples
     --------
@@ -133,9 +170,11 @@ class Piecewise(Response):
     ((1, 5), array([7]))
     """
 
-    n_bins: int = 10
+    n_bins: int = 20
     smoothing: Penalty | None = DEFAULT_SMOOTHING
-    ranges: str = "trimmed"
+    ranges: str = QUANTILES
+
+    categories: Mapping[int, int] | None = None
 
     name = "piecewise"
     takes_sparse = False
@@ -144,22 +183,42 @@ class Piecewise(Response):
     def __post_init__(self) -> None:
         if not isinstance(self.n_bins, Integral) or not 1 <= self.n_bins <= CODE_MAX:
             raise ParameterError(f"n_bins must be an integer from 1 to {CODE_MAX}, got {self.n_bins!r}")
-        if self.ranges not in RANGES:
-            raise ParameterError(f"ranges must be one of {tuple(RANGES)}, got {self.ranges!r}")
+        if self.ranges not in (QUANTILES, *RANGES):
+            raise ParameterError(f"ranges must be one of {(QUANTILES, *RANGES)}, got {self.ranges!r}")
+        if self.ranges == QUANTILES and self.n_bins >= MOST_KNOTS:
+            raise ParameterError(f"n_bins must be at most {MOST_KNOTS - 1} at quantiles, got {self.n_bins}")
 
     def prepare(self, X, weight: np.ndarray, order: np.ndarray) -> Prepared:
         if scipy.sparse.issparse(X):
             raise ParameterError('response="piecewise" needs a dense X; a sparse X takes response="linear"')
-        columns = np.ascontiguousarray(X[order].T)
-        low, high = RANGES[self.ranges](columns, weight[order])
-        codes = encode(columns, low, high)
-        means = knot_means(codes, self.n_bins, weight[order] * (len(weight) / weight.sum()))
+        columns, weight = np.ascontiguousarray(X[order].T), weight[order]
+        table: KnotTable | EvenTable
+        if self.ranges == QUANTILES:
+            table = knots_of(columns, weight, self.n_bins, self.categories)
+        else:
+            table = EvenTable(*RANGES[self.ranges](columns, weight), self.n_bins)
+        codes, basis = table.encode(columns), table.basis
+        means = knot_means(codes, basis, weight * (len(weight) / weight.sum()))
+        n_counted = rows_counted(len(weight), weight.sum())
+        scale = table.scale(means, n_counted)
 
-        def to_model(result: AnnealingResult) -> PiecewiseModel:
-            assert isinstance(result.model, PiecewiseModel)  # of codes
-            return replace(result.model, low=low[result.kept], high=high[result.kept])
+        def to_model(result: AnnealingResult) -> Model:
+            kept = result.kept
+            return table.keep(kept).to_model(
+                kept, result.beta, means[kept], result.intercept, None if scale is None else scale[kept]
+            )
 
-        return Prepared(order, lambda: BinnedDesign(codes, self.n_bins, means), to_model)
+        def new_penalty(penalty: Penalty | None) -> Penalty | None:
+            assert isinstance(table, KnotTable)
+            assert scale is not None
+            return CurvePenalty(penalty, table, scale, n_counted)
+
+        new_design = partial(BinnedDesign, codes, basis, means, scale)
+        if not isinstance(table, KnotTable):
+            return Prepared(order, new_design, to_model)
+        coded = CodedTable(codes, table, weight * (n_counted / weight.sum()))
+        curves = CurveSource(table.basis.n_coefficients, len(codes), lambda kept: (coded, kept))
+        return Prepared(order, new_design, to_model, new_penalty=new_penalty, curves=curves)
 
 
 def _prepare_dense(X: np.ndarray, weight: np.ndarray, order: np.ndarray) -> Prepared:

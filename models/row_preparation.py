@@ -4,17 +4,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
+from operator import attrgetter
 
 import numpy as np
 
 from ..features.errors import ParameterError
 from .annealing import AnnealingResult
 from .columns import SAMPLED_ROWS, trim
+from .curve_penalty import CurvePenalty
+from .curve_terms import CodedTable, CurveSource
 from .designs.encodings import CodeEncoding, Encoding, SparseEncoding, StandardEncoding
 from .designs.parts import RowParts, TreeSum, consecutive_parts, divide_rows, number_of_parts, total
 from .designs.sharded import ShardedDesign, Shards
 from .designs.shards import LocalShards, PartPlan
+from .knot_table import EvenTable, KnotTable, place_knots, rows_counted
 from .memory import divide_memory
 from .model_kinds import Model
 from .responses import Linear, Piecewise, Prepared, Response
@@ -111,8 +115,7 @@ def prepare_rows(
     shards.told = _told.get()
     if isinstance(settings.response, Piecewise):
         row_limit = settings.memory_budget // (SAMPLE_SHARE * RAW_BYTES * source.n_features)
-        ranges = _ranges(source, shards, plans, settings.response, row_limit)
-        encoding = CodeEncoding(*ranges, settings.response.n_bins)
+        encoding = CodeEncoding(_knots(source, shards, plans, settings.response, row_limit))
     known = encoding.fit(_sum(shards.map_parts("build", plans, encoding), encoding))
 
     order = parts.order()
@@ -132,7 +135,22 @@ def prepare_rows(
         out[order] = response.T
         return out
 
-    return Prepared(order, new_design, lambda result: result.model, respond)  # type: ignore[arg-type,return-value]
+    to_model = attrgetter("model")  # of a sharded design, in the units of the rows
+    if not (isinstance(encoding, CodeEncoding) and isinstance(encoding.table, KnotTable)):
+        return Prepared(order, new_design, to_model, respond)
+    table, of_rows = encoding.table, weight[order]
+    n_counted = rows_counted(len(order), of_rows.sum())
+
+    def coded(kept: np.ndarray) -> tuple[CodedTable, np.ndarray]:
+        """Return the gathered survivors of the last run."""
+        codes = designs[0].kept_codes(kept)
+        return CodedTable(codes, table.keep(kept), of_rows * (n_counted / of_rows.sum())), np.arange(
+            len(kept)
+        )
+
+    curves = CurveSource(encoding.n_coefficients, memory.resident_bytes // len(order), coded, True)
+    new_penalty = partial(CurvePenalty, table=table, scale=known["scale"], n_rows=n_counted)
+    return Prepared(order, new_design, to_model, respond, new_penalty, curves)
 
 
 def make_plans(parts: RowParts, weight: np.ndarray, n_batches: int) -> list[PartPlan]:
@@ -153,7 +171,9 @@ def _encoding(source: RowSource, settings: RowSettings) -> Encoding:
     if isinstance(settings.response, Piecewise):
         if source.is_sparse:
             raise ParameterError('response="piecewise" needs dense rows; sparse ones take response="linear"')
-        return CodeEncoding(np.empty(0), np.empty(0), settings.response.n_bins)
+        return CodeEncoding(
+            EvenTable(np.empty(0), np.empty(0), settings.response.n_bins)
+        )  # until it is known
     if not isinstance(settings.response, Linear):
         raise ParameterError(
             f"rows block by block take a linear or piecewise response, got {settings.response!r}"
@@ -161,21 +181,24 @@ def _encoding(source: RowSource, settings: RowSettings) -> Encoding:
     return SparseEncoding(source.n_features) if source.is_sparse else StandardEncoding(source.n_features)
 
 
-def _ranges(
+def _knots(
     source: RowSource, shards: Shards, plans: list[PartPlan], response: Piecewise, row_limit: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ranges that the response wants, by what the source knows and a look at the rows."""
+) -> KnotTable | EvenTable:
+    """Place the knots that the response wants, by what the source knows and a look at the rows."""
     known = source.ranges()
     if known is not None and response.ranges == "full":
-        return known
+        return EvenTable(*known, response.n_bins)
     n_sample = 0 if response.ranges == "full" else -(-min(SAMPLED_ROWS, max(1, row_limit)) // len(plans))
     lows, highs, samples, weights = zip(
         *shards.map_parts("look", plans, n_sample, known is not None), strict=True
     )
     low, high = known or (reduce(np.minimum, lows), reduce(np.maximum, highs))
     if response.ranges == "full":
-        return low, high
-    return trim(low, high, np.ascontiguousarray(np.concatenate(samples).T), np.concatenate(weights))
+        return EvenTable(low, high, response.n_bins)
+    sample, weight = np.ascontiguousarray(np.concatenate(samples).T), np.concatenate(weights)
+    if response.ranges == "trimmed":
+        return EvenTable(*trim(low, high, sample, weight), response.n_bins)
+    return place_knots(sample.astype(np.float64), weight, response.n_bins, (low, high))
 
 
 def _sum(summaries: list, encoding: Encoding):

@@ -12,7 +12,7 @@ from numba import njit
 from ...features.codes import CODE_MAX, N_CODES
 from ...features.threads import share
 from ..additive import PiecewiseModel
-from ..knots import code_positions, fill_table
+from ..knots import CodeBasis, even_basis, fill_table
 from .design import TASK_VISITS, KeptColumns, ResidentDesign
 
 # Rows that share one table: enough to pay for building it; their sums stay in the cache.
@@ -20,19 +20,21 @@ LEAST_TABLE_ROWS, MOST_TABLE_ROWS = 512, 4096
 SPARSE_SHARE = 0.6  # of residuals that are not zero, up to which reading them by index is quicker
 
 
-def knot_means(codes: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
-    """Return the mean of each basis function over the rows, shape (n_features, n_bins + 1).
+def knot_means(codes: np.ndarray, basis: CodeBasis | int, weight: np.ndarray | None = None) -> np.ndarray:
+    """Return the mean of each basis function over the rows, shape (n_features, n_coefficients).
 
     Parameters
     ----------
     codes : ndarray of shape (n_features, n_rows), uint8
-    n_bins : int
+    basis : CodeBasis or int
+        A number is so many equal bins.
     weight : ndarray of shape (n_rows,), optional
         Sample weights of mean one.
     """
     n_rows = codes.shape[1]
     weight = np.ones(n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
-    raw = BinnedDesign(codes, n_bins, np.zeros((len(codes), n_bins + 1)))
+    basis = even_basis(basis) if isinstance(basis, int) else basis
+    raw = BinnedDesign(codes, basis, np.zeros((len(codes), basis.n_coefficients)))
     return raw.gradient(weight[None] / n_rows, 0, n_rows)[0]
 
 
@@ -42,32 +44,50 @@ class BinnedDesign(ResidentDesign):
     Parameters
     ----------
     codes : ndarray of shape (n_features, n_rows), uint8, C order
-    n_bins : int
-        B, from 1 to 255; a feature has B + 1 coefficients.
-    means : ndarray of shape (n_features, n_bins + 1), optional
+    basis : CodeBasis or int
+        What the codes mean; a number B, from 1 to 255, is so many equal bins with B + 1 coefficients.
+    means : ndarray of shape (n_features, n_coefficients), optional
         Mean of each basis function over all training rows; computed from `codes` by default. A block
         of a larger design takes the means of the whole.
+    scale : ndarray of shape (n_features, n_coefficients), optional
+        What the basis functions are multiplied by; 1 by default.
     """
 
-    def __init__(self, codes: np.ndarray, n_bins: int, means: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        codes: np.ndarray,
+        basis: CodeBasis | int,
+        means: np.ndarray | None = None,
+        scale: np.ndarray | None = None,
+    ) -> None:
+        basis = even_basis(basis) if isinstance(basis, int) else basis
         self._codes = KeptColumns(codes)
         self.n_features, self.n_rows = codes.shape
-        self.n_coefficients = n_bins + 1
-        self._first_codes, self._position = code_positions(n_bins)
-        self.means = knot_means(codes, n_bins) if means is None else means
+        self.n_coefficients = basis.n_coefficients
+        self._first_codes, self._position = basis.first_codes, basis.position
+        self.means = knot_means(codes, basis) if means is None else means
+        self.scale = scale
 
     def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> PiecewiseModel:
         """Return a model of the codes themselves."""
         low, high = np.zeros(len(kept)), np.full(len(kept), float(CODE_MAX))
         return PiecewiseModel.from_basis(kept, low, high, beta, self.means, intercept.copy())
 
+    def codes(self) -> np.ndarray:
+        """Return the codes of the features still kept, (n_features, n_rows) uint8."""
+        return self._codes.values[self._codes.kept]
+
     def keep(self, indices: np.ndarray) -> None:
         self._codes.keep(indices)
         self.n_features = len(indices)
         self.means = self.means[indices]
+        if self.scale is not None:
+            self.scale = self.scale[indices]
 
     def response(self, beta: np.ndarray, intercept: np.ndarray, start: int, stop: int) -> np.ndarray:
         out = np.empty((len(beta), stop - start))
+        if self.scale is not None:
+            beta = beta * self.scale
         base = intercept - np.einsum("ojk,jk->o", beta, self.means)
         data = self._codes.values, self._codes.kept, self._first_codes, self._position
         share(
@@ -88,6 +108,8 @@ class BinnedDesign(ResidentDesign):
                 least=TASK_VISITS // (4 * (stop - start)),
             )
         out -= residual.sum(axis=1)[:, None, None] * self.means
+        if self.scale is not None:
+            out *= self.scale
         return out
 
 

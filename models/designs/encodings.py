@@ -16,9 +16,9 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from ...features.codes import encode
-from ..additive import LinearModel, PiecewiseModel
+from ..additive import LinearModel
 from ..columns import check_variation, is_constant
+from ..knot_table import EvenTable, KnotTable, rows_counted
 from ..model_kinds import Model
 from .binned import BinnedDesign, knot_means
 from .dense import DenseDesign
@@ -180,51 +180,58 @@ class StandardEncoding:
 
 @dataclass(frozen=True)
 class CodeEncoding:
-    """Piecewise linear responses: one-byte codes in ranges that are known beforehand."""
+    """Piecewise linear responses: one-byte codes between knots that are known beforehand."""
 
-    low: np.ndarray
-    high: np.ndarray
-    n_bins: int
+    table: KnotTable | EvenTable
     means: np.ndarray | None = None
+    scale: np.ndarray | None = None
     dtype: np.dtype = np.dtype(np.uint8)  # noqa: RUF009
 
     @property
     def n_coefficients(self) -> int:
-        return self.n_bins + 1
+        return self.table.basis.n_coefficients
 
     def encode(self, rows, order, weight):
-        codes = encode(np.ascontiguousarray(rows[order].T), self.low, self.high)
-        sums = knot_means(codes, self.n_bins, weight * len(weight)) if len(order) else 0.0
-        return codes, self, (weight.sum(), sums + np.zeros((len(self.low), self.n_coefficients)))
+        codes = self.table.encode(np.ascontiguousarray(rows[order].T))
+        sums = knot_means(codes, self.table.basis, weight * len(weight)) if len(order) else 0.0
+        sums = sums + np.zeros((rows.shape[1], self.n_coefficients))
+        return codes, self, (weight.sum(), sums, np.array(len(order)))
 
     def combine(self, one, other):
         return tuple(a + b for a, b in zip(one, other, strict=True))
 
     def fit(self, summary):
-        check_variation(self.high > self.low)
-        total, sums = summary
-        return {"means": sums / total}
+        total, sums, n_rows = summary
+        means = sums / total
+        check_variation(self.table.varies(means))
+        scale = self.table.scale(means, rows_counted(int(n_rows), total))
+        return {"means": means} if scale is None else {"means": means, "scale": scale}
 
     def fitted(self, known):
-        return replace(self, means=known["means"])
+        return replace(self, means=known["means"], scale=known.get("scale"))
 
     def keep(self, indices):
-        return replace(self, low=self.low[indices], high=self.high[indices], means=self.means[indices])
+        scale = None if self.scale is None else self.scale[indices]
+        return replace(self, table=self.table.keep(indices), means=self.means[indices], scale=scale)
 
     def wrap(self, values):
-        # The means are subtracted in `inward` and `outward`, once for all blocks of a part.
-        return BinnedDesign(values, self.n_bins, np.zeros((len(values), self.n_coefficients)))
+        # Means and scale are taken care of in `inward` and `outward`, once for all blocks of a part.
+        return BinnedDesign(values, self.table.basis, np.zeros((len(values), self.n_coefficients)))
 
     def inward(self, beta, intercept):
+        if self.scale is not None:
+            beta = beta * self.scale
         return beta, intercept - np.einsum("ojk,jk->o", beta, self.means)
 
     def outward(self, gradient, intercept_gradient):
         gradient -= intercept_gradient[:, None, None] * self.means
+        if self.scale is not None:
+            gradient *= self.scale
         return gradient
 
     def to_model(self, known, kept, beta, intercept):
-        low, high, means = self.low[kept], self.high[kept], known["means"][kept]
-        return PiecewiseModel.from_basis(kept, low, high, beta, means, intercept)
+        scale = None if "scale" not in known else known["scale"][kept]
+        return self.table.keep(kept).to_model(kept, beta, known["means"][kept], intercept, scale)
 
     def decode(self, values):
         return values
@@ -236,7 +243,8 @@ class CodeEncoding:
         collection[:, positions] = values
 
     def resident(self, collection, known, columns):
-        return BinnedDesign(collection, self.n_bins, known["means"][columns])
+        scale = None if "scale" not in known else known["scale"][columns]
+        return BinnedDesign(collection, self.table.basis, known["means"][columns], scale)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..additive import AdditiveModel
 from ..losses import Loss
+from .binned import BinnedDesign
 from .design import Block, Design, ResidentDesign
 from .encodings import Encoding
 from .parts import Node, total
@@ -119,6 +120,12 @@ class ShardedDesign(Design):
         if self.resident is None or not np.array_equal(kept, self._columns):
             return None
         return self.resident.block(0, self.n_rows).response(beta, intercept)
+
+    def kept_codes(self, kept: np.ndarray) -> np.ndarray:
+        """Return the codes of all rows, (n_features, n_rows) uint8, once just these features are gathered."""
+        assert isinstance(self.resident, BinnedDesign)
+        assert np.array_equal(kept, self._columns)
+        return self.resident.codes()
 
     def block(self, start: int, stop: int) -> Block:
         """Return a resident block of a few rows, which are fetched from all parts."""

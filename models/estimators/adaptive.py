@@ -50,6 +50,8 @@ class Adapted:
 
 
 STRONG_SIGNALS = Adapted("lorenz", False, None)
+CURVES = Adapted("logistic", False, None)
+"""How smooth curves are is found from the likelihood of the labels, see `curve_fit.py`."""
 
 
 @one_blas_thread

@@ -22,6 +22,7 @@ from ..annealing import AnnealingConfig, AnnealingResult, anneal, anneal_path
 from ..cluster.context import current_client, one_fit_at_a_time
 from ..cluster.workers import ClusterShards
 from ..columns import varying_columns
+from ..curves import CurveModel, knot_arrays
 from ..losses import Loss
 from ..model_kinds import Model
 from ..penalties import Penalty
@@ -79,7 +80,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
     k: Any = 10
     _: KW_ONLY
     response: str | Response = "linear"
-    n_bins: int = 10
+    n_bins: int = 20
     n_iter: int = 500
     mu: float = 300
     batch_size: int | str | None = "auto"
@@ -261,6 +262,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         design = prepared.new_design()
         all_rows = all_rows and isinstance(self.batch_size, str)
         sizes = [self._attainable(k, design.n_features) for k in ks]
+        is_exact = prepared.fits_exactly(sizes, loss, penalty)
         schedule = InverseSchedule(sizes[0], self.n_iter, self.mu)
         config = AnnealingConfig(
             batch_size=None if all_rows else self._resolve_batch_size(design.n_rows),
@@ -268,10 +270,10 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             learning_rate=self.learning_rate,
             feature_groups=None if groups is None else np.asarray(groups),
             always_keep=None if always_keep is None else np.asarray(always_keep),
-            tol=self.tol,
+            tol=np.inf if is_exact else self.tol,
             callback=each_iteration(self),
         )
-        problem = design, loss, penalty, schedule
+        problem = design, loss, prepared.new_penalty(penalty), schedule
         states = current_states()
         if states is None or len(set(sizes)) > 1:
             path = anneal_path(*problem, sizes, config)
@@ -279,7 +281,9 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             state = states.begin((design.n_rows, design.n_features, *self._told_apart(), schedule), loss)
             config = replace(config, checkpoint=state.write)
             path = [anneal(*problem, config, resume_from=state.found)]
-        return [(prepared.to_model(result), result) for result in path]
+        if not is_exact:
+            return [(prepared.to_model(result), result) for result in path]
+        return [(prepared.fit_curves(result, loss), result) for result in path]
 
     def _told_apart(self) -> list[str]:
         """Return the parameters that a model depends on, as text."""
@@ -322,6 +326,8 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         elif isinstance(model, PiecewiseModel):
             self.knots_ = model.knots()
             self.knot_values_ = model.values
+        elif isinstance(model, CurveModel):
+            self.knots_, self.knot_values_ = knot_arrays(model)
 
     def _respond(self, X) -> np.ndarray:
         """Return f for each sample, shape (n_samples, n_outputs)."""

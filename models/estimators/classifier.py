@@ -12,10 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..losses import LABEL_LOSSES, find_loss
-from ..responses import Linear, Prepared
+from ..responses import QUANTILES, Linear, Piecewise, Prepared
 from ..row_protocol import RowSource
 from ..target_kinds import encode_classes, signs
-from .adaptive import STRONG_SIGNALS, adapt_to_labels
+from .adaptive import CURVES, STRONG_SIGNALS, adapt_to_labels
 from .base import BaseFSA, Fitted, LossFactory, fitting
 from .calibration import LOG_ODDS, fit_ramp, probabilities
 
@@ -44,7 +44,8 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         signals, or the logistic loss if the model of that errs on fewer of them. Where signals are weak,
         classes lie apart, or there are more than two, it takes the logistic loss with all rows in a batch
         and a ridge that fades, unless `batch_size` and `penalty` say otherwise (see `adaptive.py`).
-        Piecewise responses are trained with the Lorenz loss.
+        Curves with knots at quantiles are trained with the logistic loss, by which they are fitted exactly
+        in the end; other piecewise responses with the Lorenz loss.
     response : {"linear", "piecewise"}, Linear or Piecewise
         Whether a feature contributes linearly or by a piecewise linear function (section 2.5.1).
     n_bins : int
@@ -178,8 +179,10 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
 
         A table that is not held in memory has many rows, and chance among columns is no concern.
         """
-        can_adapt = isinstance(self._resolve_response(), Linear) and not isinstance(train.X, RowSource)
-        adapted = STRONG_SIGNALS
+        response = self._resolve_response()
+        can_adapt = isinstance(response, Linear) and not isinstance(train.X, RowSource)
+        at_quantiles = isinstance(response, Piecewise) and response.ranges == QUANTILES
+        adapted = CURVES if at_quantiles else STRONG_SIGNALS
         if can_adapt:
             adapted = adapt_to_labels(train.X, train.targets, self._sizes_of_models(train.X, train.ks))
         fitted = train(adapted.loss, penalty=adapted.penalty, all_rows=adapted.all_rows)

@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...features.errors import DataError
-from ..additive import PiecewiseModel
+from ..additive import LinearModel, PiecewiseModel
 from ..annealing import AnnealingResult, Trace
+from ..curves import CurveModel
 from ..model_files import ModelFile, write_model_file
 from ..model_kinds import Model, model_from_arrays
 from .calibration import LOG_ODDS
@@ -76,11 +77,13 @@ def _parameters(estimator, model: Model) -> dict[str, Any]:
     parameters |= {"k": len(model.features), "response": _short_form(model)}
     if isinstance(model, PiecewiseModel):
         parameters["n_bins"] = model.n_bins
+    elif isinstance(model, CurveModel):
+        parameters["n_bins"] = getattr(estimator.response, "n_bins", estimator.n_bins)
     return parameters
 
 
 def _short_form(model: Model) -> str:
-    return "piecewise" if isinstance(model, PiecewiseModel) else "linear"
+    return "linear" if isinstance(model, LinearModel) else "piecewise"
 
 
 def _listed_classes(estimator) -> list | None:

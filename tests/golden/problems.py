@@ -6,17 +6,19 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from annealed.models import FSAClassifier, FSARanker, FSARegressor, load_model
+from annealed.models import FSAClassifier, FSARanker, FSARegressor, Piecewise, load_model
 
 FOLDER = Path(__file__).parent
+
+EVEN = Piecewise(n_bins=10, ranges="trimmed")  # the default of version 0.1
 
 ESTIMATORS = {
     "classifier-lorenz": (partial(FSAClassifier, k=5, loss="lorenz"), "binary"),
     "classifier-logistic": (partial(FSAClassifier, k=5, loss="logistic"), "three"),
     "classifier-huber-sparse": (partial(FSAClassifier, k=5, loss="huber"), "sparse"),
-    "classifier-piecewise": (partial(FSAClassifier, k=5, loss="logistic", response="piecewise"), "curved"),
+    "classifier-piecewise": (partial(FSAClassifier, k=5, loss="logistic", response=EVEN), "curved"),
     "regressor": (partial(FSARegressor, k=5, penalty=None, max_swaps=0), "targets"),
-    "regressor-piecewise": (partial(FSARegressor, k=5, response="piecewise"), "curved targets"),
+    "regressor-piecewise": (partial(FSARegressor, k=5, response=EVEN), "curved targets"),
     "ranker": (partial(FSARanker, k=5), "grades"),
 }
 

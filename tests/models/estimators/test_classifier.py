@@ -71,7 +71,7 @@ def test_classes_share_their_features(response, X):
         assert model.coef_.shape == (3, 15)
         np.testing.assert_allclose(decision, X @ model.coef_.T + model.intercept_)
     else:
-        assert model.knot_values_.shape == (3, 3, 11)
+        assert model.knot_values_.shape == (3, 3, 21)
 
 
 def test_probability_is_the_logistic_function_of_the_score(X):

@@ -192,7 +192,7 @@ def test_spoiled_arrays_are_refused(parts, name, array, message):
     ],
 )
 def test_spoiled_piecewise_arrays_are_refused(parts, name, array, message):
-    arrays, metadata = parts(response="piecewise")
+    arrays, metadata = parts(response=Piecewise(4, ranges="full"))
     if array is None:
         del arrays[name]
     else:
