@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Train a ranker of motion segmentations on all sequences of a folder.
 
-    With --pool pairs --features prior --form range, as the ranker that ships: also on disturbed copies of the
+    With --pool pairs --form range, as the ranker that ships: also on disturbed copies of the
     sequences, and to find the number of motions.
 
     Prints the selected features, strongest first, and the error of the chosen segmentations on the

@@ -137,6 +137,7 @@ def summary(source: Input, result: Segmentation) -> dict[str, Any]:
         "tracks": len(source.tracks),
         "frames": source.tracks.n_frames,
         "windows": [list(window) for window in result.windows],
+        "cuts": [source.tracks.frame_offset + frame for frame in result.cuts],
         "ranked": int(result.ranked.sum()),
         "joined": int(result.joined.sum()),
         "outliers": int(result.outlier.sum()),
@@ -176,6 +177,9 @@ def summary_text(document: dict[str, Any]) -> str:
     if document["number_scores"]:
         scores = ", ".join(f"{n}: {score:.2f}" for n, score in document["number_scores"].items())
         lines.append(f"  number of motions found; scores of each: {scores}")
+    if document["cuts"]:
+        frames = ", ".join(map(str, document["cuts"]))
+        lines.append(f"  cuts: hardly a track goes on into frame {frames}; each shot has motions of its own")
     if len(document["windows"]) > 1:
         lines.append(
             f"  segmented in {len(document['windows'])} windows of frames; candidates of the first one"

@@ -13,12 +13,18 @@ from .subspace_refinement import refine
 
 POOLS = ("paper", "large", "widest", "pairs")
 TRAJECTORY_ALPHA = 4.0
-CUT_MODELS = ("homography", "fundamental", "all")
-CUT_SHARES = (0.03, 0.1, 0.3)  # of n_tracks / K, the nearest neighbours that a graph keeps
+CUTS = (
+    *(("affine", power) for power in (5, 10)),
+    *(("homography", power) for power in (5, 10, 15)),
+    ("fundamental", 10),
+    *(("near fundamental", power) for power in (5, 10)),
+    *(("all", power) for power in (5, 10, 15)),
+    *(("near all", power) for power in (5, 10)),
+)
+"""Graphs of agreement, and the powers that thin them out; see `MotionCues.graph`."""
+REFINED = (("ssc", None), ("near fundamental", 5), ("all", 10))
 VELOCITY_ALPHA = 2.0
-REFINED_SHARE = 0.1
 REFINED_DIMENSIONS = (3, 4)
-LEAST_NEIGHBOURS = 4
 LEAST_SHARE_OF_PAIRS = 0.05
 LEAST_SHARE = 0.1  # of n_tracks / K; a smaller cluster is a handful of outliers, not a motion
 
@@ -32,8 +38,8 @@ class Candidate:
     labels : ndarray of shape (P,), int64
         Numbered from 0 in the order of first appearance.
     generator : str
-        "velocity", "trajectory", "ssc", a geometric model whose agreement was cut ("homography",
-        "fundamental" or "all"), one of these after "refined", or "single" for one motion.
+        "velocity", "trajectory", "ssc", the name of a graph of agreement that was cut (see `CUTS`), one of
+        these after "refined", "consensus", or "single" for one motion.
     parameters : dict
         What the generator was run with.
     repetitions : tuple of Candidate
@@ -88,8 +94,9 @@ def candidates_of_cues(
 ) -> list[Candidate]:
     """Generate distinct candidates for tracks that may have gaps, the pool "pairs".
 
-    Agreement between pairs of frames, cut by each geometric model; sparse subspace clustering and velocity
-    clustering of the filled tracks; and some of these refined by subspaces of three and four dimensions.
+    Graphs of agreement between pairs of frames, by each geometric model and together, cut; sparse subspace
+    clustering and velocity clustering of the filled tracks; some of these refined by subspaces of three and
+    four dimensions; and the consensus of all.
 
     Parameters
     ----------
@@ -109,20 +116,31 @@ def candidates_of_cues(
             {**start.parameters, "dimensions": n_dimensions},
         )
         for start in found
-        if start.parameters.get("neighbours", REFINED_SHARE) == REFINED_SHARE
+        if (start.generator, start.parameters.get("power")) in REFINED
         for n_dimensions in REFINED_DIMENSIONS
     ]
-    return distinct(plausible(distinct(found + refined), n_motions, least_share))
+    found = plausible(distinct(found + refined), n_motions, least_share)
+    return distinct([*found, _consensus(found, n_motions)])
+
+
+def _consensus(found: list[Candidate], n_motions: int) -> Candidate:
+    """Cut how often candidates put two tracks together, each counting as often as it was found.
+
+    A. Strehl, J. Ghosh. Cluster ensembles: a knowledge reuse framework for combining multiple partitions.
+    JMLR 3, 2002 (their similarity by co-association).
+    """
+    together = np.zeros((len(found[0].labels),) * 2)
+    for candidate in found:
+        member = np.eye(n_motions)[candidate.labels]
+        together += (1 + len(candidate.repetitions)) * (member @ member.T)
+    return Candidate(renumbered(spectral_clustering(together, n_motions)), "consensus", {})
 
 
 def _agreement_cuts(cues: MotionCues, n_motions: int) -> list[Candidate]:
-    found = []
-    for model in CUT_MODELS:
-        for share in CUT_SHARES:
-            graph = strongest_neighbours(cues.kernels[model].similarity, share / n_motions)
-            labels = renumbered(spectral_clustering(graph, n_motions))
-            found.append(Candidate(labels, model, {"neighbours": share}))
-    return found
+    return [
+        Candidate(renumbered(cues.cut(name, power, n_motions)), name, {"power": power})
+        for name, power in CUTS
+    ]
 
 
 def _filled_clusterings(cues: MotionCues, n_motions: int) -> list[Candidate]:
@@ -133,18 +151,6 @@ def _filled_clusterings(cues: MotionCues, n_motions: int) -> list[Candidate]:
         labels = renumbered(spectral_clustering(affinity, n_motions))
         found.append(Candidate(labels, "velocity", {"d": d, "alpha": VELOCITY_ALPHA}))
     return found
-
-
-def strongest_neighbours(similarity: np.ndarray, share: float) -> np.ndarray:
-    """Keep each track's strongest similarities, a share of all but four at least, made symmetric."""
-    n = len(similarity)
-    similarity = similarity.copy()
-    np.fill_diagonal(similarity, 0)
-    k = min(max(LEAST_NEIGHBOURS, int(share * n)), n - 1)
-    near = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
-    kept = np.zeros_like(similarity)
-    np.put_along_axis(kept, near, np.take_along_axis(similarity, near, axis=1), axis=1)
-    return kept + kept.T
 
 
 def check_pool(pool: str) -> None:
@@ -252,4 +258,9 @@ def distinct(found: list[Candidate]) -> list[Candidate]:
     groups: dict[bytes, list[Candidate]] = {}
     for candidate in found:
         groups.setdefault(candidate.labels.tobytes(), []).append(candidate)
-    return [replace(first, repetitions=tuple(others)) for first, *others in groups.values()]
+    return [
+        replace(
+            first, repetitions=(*first.repetitions, *(run for c in others for run in (c, *c.repetitions)))
+        )
+        for first, *others in groups.values()
+    ]

@@ -1,4 +1,4 @@
-"""Long clips part by part: windows of frames that overlap, and the same motion by the same number in all."""
+"""Long clips part by part: shots, windows that overlap, and the same motion by the same number in all."""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -6,6 +6,27 @@ from scipy.optimize import linear_sum_assignment
 WINDOW = 60  # frames
 LONGEST = 120  # a clip of at most so many frames is one window
 UNLABELLED = -1
+CUT_REACH = 3  # frames before and after a cut, in which tracks are looked for
+LEAST_CARRIED = 0.1  # of the tracks on the poorer side of a frame; fewer go on only where there is a cut
+LEAST_AT_A_CUT = 10  # tracks on either side, to tell
+
+
+def cuts(visible: np.ndarray) -> list[int]:
+    """Return the frames that begin a new shot: hardly a track goes on from the frames before.
+
+    Parameters
+    ----------
+    visible : ndarray of shape (P, F), bool
+    """
+    found = []
+    for f in range(CUT_REACH, visible.shape[1] - CUT_REACH + 1):
+        before = visible[:, f - CUT_REACH : f].any(axis=1)
+        after = visible[:, f : f + CUT_REACH].any(axis=1)
+        poorer = min(int(before.sum()), int(after.sum()))
+        carried = int(np.sum(before & after))
+        if poorer >= LEAST_AT_A_CUT and carried < LEAST_CARRIED * poorer:
+            found.append(f)
+    return found
 
 
 def window_starts(n_frames: int, length: int = WINDOW, longest: int = LONGEST) -> list[tuple[int, int]]:

@@ -15,6 +15,7 @@ from .description import in_form
 from .disagreement import disagreement
 from .disturbances import LabelledTracks
 from .pools import DescribedCandidates, described_by_cues, described_candidates, names_of
+from .segment import UNLABELLED, completed
 
 N_FOLDS = 10
 ARGMIN_FEATURES = ("positions plain: average square", "subspace residual: root mean square")
@@ -89,7 +90,8 @@ def describe_tracks(
     Parameters
     ----------
     tracks : LabelledTracks
-        Tracks visible in fewer than three frames are left out; outliers do not count in the errors.
+        Tracks visible in fewer than three frames are left out; outliers do not count in the errors. Tracks
+        that agree with hardly any other are no part of the candidates, and join their nearest motion.
     numbers : sequence of int, optional
         Of motions; beside the right one, which are then described together.
     name, video, category : str
@@ -97,13 +99,23 @@ def describe_tracks(
     tracks = tracks[tracks.visible.sum(axis=1) >= MIN_VISIBLE]
     known = tracks.labels >= 0
     n_motions = len(np.unique(tracks.labels[known]))
-    cues = MotionCues(tracks.positions, tracks.visible)
+    cues, kept = MotionCues(tracks.positions, tracks.visible).without_strays()
     every = described_by_cues(cues, sorted({n_motions, *(numbers or [])}))
     own = every.of_number(n_motions)
-    errors = np.array([disagreement(c.labels[known], tracks.labels[known]) for c in own.candidates])
+    errors = np.array([_error(tracks, kept, candidate.labels) for candidate in own.candidates])
     return RankingProblem(
         name, video, category, n_motions, own.candidates, own.table, errors, every if numbers else None
     )
+
+
+def _error(tracks: LabelledTracks, kept: np.ndarray, labels: np.ndarray) -> float:
+    """Misclassification of the tracks of known motions by a segmentation of those that are kept."""
+    whole = np.full(len(kept), UNLABELLED)
+    whole[kept] = labels
+    known = tracks.labels >= 0
+    if not kept[known].all():
+        whole, _ = completed(tracks.positions, tracks.visible, whole)
+    return disagreement(whole[known], tracks.labels[known])
 
 
 class CandidateRanker(Protocol):

@@ -23,7 +23,8 @@ from .subspace_refinement import fit_with_gaps
 
 NEIGHBOURS = np.array([1, 3, 8, 20])
 LEVELS = np.array([1.5, 2, 3, 5, 8, 13, 21, 34])  # of the noise
-KERNELS = ("affine", "homography", "fundamental", "all")
+KERNELS = ("affine", "homography", "fundamental", "near fundamental", "all")
+GRAPHS = (("affine", 5), ("homography", 10), ("fundamental", 10), ("near fundamental", 5), ("all", 10))
 SPACES = ("positions", "velocities")
 FIT_MODELS = ("affine", "fundamental")
 PRECISION = 1e-4  # of the size of the scene: smaller distances are not told apart
@@ -61,6 +62,8 @@ def measure_names() -> list[str]:
         ]
         names += [f"{kernel} agreement: cut of {k} neighbours" for k in NEIGHBOURS]
     names += [f"{space}: cut of {k} neighbours" for space in SPACES for k in NEIGHBOURS]
+    names += [f"{graph} graph {power}: {name}" for graph, power in GRAPHS for name in ("cut", "worst cut")]
+    names += [f"{graph} graph {power}: eigengap" for graph, power in GRAPHS]
     return [*names, "minus smallest motion", "mean disagreement", "least disagreement", "median disagreement"]
 
 
@@ -93,7 +96,7 @@ def segmentation_measures(cues: MotionCues, labelings: Sequence[np.ndarray]) -> 
     rows = []
     for labels, found in zip(labelings, residuals, strict=True):
         row = [_residual_measures(found[m], labels, noise[m], cues.size) for m in range(3)]
-        row += [fits.next_motion(labels), fits.joined(labels), graphs.of(labels)]
+        row += [fits.next_motion(labels), fits.joined(labels), graphs.of(labels), _cuts(cues, labels)]
         rows.append(np.concatenate([*row, [-np.bincount(labels).min() / len(labels) * (labels.max() + 1)]]))
     return np.column_stack([np.array(rows), _consensus(labelings)])
 
@@ -270,6 +273,21 @@ def _agreement(similarity: np.ndarray, shared: np.ndarray, labels: np.ndarray) -
             -within.min(),
         ]
     )
+
+
+def _cuts(cues: MotionCues, labels: np.ndarray) -> np.ndarray:
+    """Normalised cuts of adaptive graphs, mean and worst, and their eigengaps."""
+    n_motions = int(labels.max()) + 1
+    gaps = [-cues.eigengap(name, power, n_motions) for name, power in GRAPHS]
+    if n_motions == 1:
+        return np.array([*np.zeros(2 * len(GRAPHS)), *gaps])
+    member = np.eye(n_motions)[labels]
+    cuts = []
+    for name, power in GRAPHS:
+        sums = cues.graph(name, power) @ member
+        share = 1 - np.einsum("ik,ik->k", member, sums) / (member.T @ sums.sum(axis=1))
+        cuts += [share.mean(), share.max()]
+    return np.array([*cuts, *gaps])
 
 
 def _consensus(labelings: Sequence[np.ndarray]) -> np.ndarray:

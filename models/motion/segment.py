@@ -1,7 +1,8 @@
 """Segmenting any tracks: the number of motions, tracks with gaps, outliers, many tracks, long clips."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,14 +10,15 @@ from ...features.completion import filled_tracks
 from ...features.errors import DataError
 from ...features.threads import one_blas_thread
 from .candidates import check_number
-from .clip_windows import Votes, matched, window_starts
+from .clip_windows import Votes, cuts, matched, window_starts
 from .cues import MotionCues
 from .motion_ranker import MotionRanker, Ranking
-from .subspace_refinement import FittedMotion
+from .subspace_refinement import LEAST_MEMBERS, FittedMotion
 
 UNLABELLED = -1
 MIN_VISIBLE = 3  # frames; two leave 4 coordinates for 3 unknowns, and next to nothing to compare
 MOST_RANKED = 600  # tracks that candidates are made of; the others join the motions that are found
+LEAST_PATH_PX = 0.3  # between a track's extremes; tracking errors make paths as long of points at rest
 OUTLIER_RATIO = 6.0  # of a track's residual to its motion's median
 OUTLIER_PX = 1.5
 N_OUTLIER_PASSES = 3
@@ -37,11 +39,13 @@ class Segmentation:
     ranking : Ranking
         Candidates for the tracks `ranked`, in their order; of a long clip, those of the first window.
     ranked : ndarray of shape (P,), bool
-        Tracks that candidates were made of.
+        Tracks that candidates were made of: of very many some, and none that agrees with hardly any other.
     joined : ndarray of shape (P,), bool
         Tracks that took the label of the motion that they fit best.
     windows : list of (int, int)
         First frame and end of each part that was segmented by itself.
+    cuts : list of int
+        Frames that begin a new shot, in which the motions are others.
     """
 
     labels: np.ndarray
@@ -51,6 +55,7 @@ class Segmentation:
     ranked: np.ndarray
     joined: np.ndarray
     windows: list[tuple[int, int]]
+    cuts: list[int] = field(default_factory=list)
 
     @property
     def n_motions(self) -> int:
@@ -99,10 +104,11 @@ def segment(
         If a visible position is not finite, too few tracks are visible long enough, there are fewer than
         three frames, or nothing moves.
     """
-    positions, visible = np.asarray(positions, dtype=np.float64), np.asarray(visible, dtype=bool)
+    positions, visible = np.asarray(positions, dtype=np.float64), _as_mask(visible)
     _check(positions, visible, n_motions)
     positions = np.where(visible[:, :, None], positions, 0.0)
-    windows = window_starts(positions.shape[1]) if ranker.pool == "pairs" else [(0, positions.shape[1])]
+    shots = cuts(visible) if ranker.pool == "pairs" else []
+    windows = _windows(positions.shape[1], shots) if ranker.pool == "pairs" else [(0, positions.shape[1])]
     parts: list[Segmentation] = []
     votes = Votes(len(positions))
     for number, (start, end) in enumerate(windows):
@@ -111,15 +117,36 @@ def segment(
         try:
             part = _segment_window(positions[own, start:end], visible[own, start:end], n_motions, ranker)
         except DataError:
-            if len(windows) == 1 or (number == len(windows) - 1 and not parts):
+            if number == len(windows) - 1 and not parts:
                 raise
             continue  # nothing moves or is tracked here; the rest of the clip goes on
         part = _spread(part, own, len(positions), (start, end))
-        labels = matched(part.labels, votes.labels, votes.n_motions) if parts else part.labels
+        labels = part.labels
+        if parts:
+            before = np.full(len(labels), UNLABELLED) if start in shots else votes.labels
+            labels = matched(labels, before, votes.n_motions)
         votes.add(labels, visible[:, start:end].sum(axis=1))
         parts.append(part)
     report(len(windows), len(windows))
-    return parts[0] if len(windows) == 1 else _joined_parts(parts, votes)
+    return parts[0] if len(windows) == 1 else _joined_parts(parts, votes, shots)
+
+
+def _windows(n_frames: int, shots: list[int]) -> list[tuple[int, int]]:
+    """First frame and end of each window; none reaches over a cut."""
+    ends = [*shots, n_frames]
+    return [
+        (first + start, first + end)
+        for first, last in zip([0, *shots], ends, strict=True)
+        for start, end in window_starts(last - first)
+    ]
+
+
+def _as_mask(visible: np.ndarray) -> np.ndarray:
+    """Visibility as bool; what is not a number says nothing, and would count as true."""
+    visible = np.asarray(visible)
+    if visible.dtype.kind == "f" and not np.isfinite(visible).all():
+        raise DataError("the visibility holds values that are not finite")
+    return visible.astype(bool)
 
 
 def _check(positions: np.ndarray, visible: np.ndarray, n_motions: int | None) -> None:
@@ -145,17 +172,16 @@ def _segment_window(
     ranked = chosen_tracks(visible) if ranker.pool == "pairs" else np.asarray(visible.all(axis=1))
     _check_tracks(positions, visible, ranked, n_motions or 1, complete=ranker.pool != "pairs")
     if ranker.pool == "pairs":
-        ranking = ranker.rank_cues(MotionCues(positions[ranked], visible[ranked]), n_motions)
+        cues, kept = MotionCues(positions[ranked], visible[ranked]).without_strays()
+        ranked[ranked] = kept
+        ranking = ranker.rank_cues(cues, n_motions)
     else:
         ranking = ranker.rank(positions[ranked], _given(n_motions))
     labels, confidence = np.full(len(positions), UNLABELLED), np.zeros(len(positions))
     labels[ranked], confidence[ranked] = ranking.best.labels, ranking.support()
-    motions, outlier = _fitted_motions(positions, visible, labels)
+    labels, outlier, costs = _completed(positions, visible, labels)
     joined = ~ranked
-    costs = np.stack([motion.costs(positions[joined], visible[joined]) for motion in motions])
-    labels[joined] = np.argmin(costs, axis=0)
     confidence[joined] = np.exp(-(costs - costs.min(axis=0)) / 2).sum(axis=0) ** -1.0
-    outlier |= _far(positions, visible, labels, motions, ranked & ~outlier)
     labels[outlier], confidence[outlier] = UNLABELLED, 0.0
     return Segmentation(
         labels, outlier, confidence, ranking, ranked, joined & ~outlier, [(0, visible.shape[1])]
@@ -205,8 +231,55 @@ def _check_tracks(
         )
     low = np.where(seen[:, :, None], own, np.inf).min(axis=1)
     high = np.where(seen[:, :, None], own, -np.inf).max(axis=1)
-    if (high - low).max() == 0:
-        raise DataError("no track moves: there is nothing to tell motions apart by")
+    n_moving = int(np.sum((high - low).max(axis=1) > LEAST_PATH_PX))
+    if n_moving == 0:
+        raise DataError(
+            f"no track moves by more than {LEAST_PATH_PX} pixels: there is nothing to tell motions apart by"
+        )
+    if n_moving < LEAST_MEMBERS <= n_ranked:
+        raise DataError(
+            f"of {n_ranked} tracks {n_moving} moves by more than {LEAST_PATH_PX} pixels; it takes "
+            f"{LEAST_MEMBERS} to tell a motion"
+        )
+
+
+def completed(
+    positions: np.ndarray, visible: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Label tracks without a motion by the one that they fit best, and tell which tracks fit none.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (P, F, 2)
+    visible : ndarray of shape (P, F), bool
+    labels : ndarray of shape (P,), int
+        From 0; `UNLABELLED` for tracks that no candidate was made of.
+
+    Returns
+    -------
+    labels : ndarray of shape (P,), int64
+        The motion that is nearest, of outliers too.
+    outlier : ndarray of shape (P,), bool
+    """
+    done = _completed(np.where(visible[:, :, None], positions, 0.0), visible, labels)
+    return done.labels, done.outlier
+
+
+class _Completed(NamedTuple):
+    """Labels (P,) of all tracks, which of them are outliers, and the costs (K, n) of those that joined."""
+
+    labels: np.ndarray
+    outlier: np.ndarray
+    costs: np.ndarray
+
+
+def _completed(positions: np.ndarray, visible: np.ndarray, labels: np.ndarray) -> _Completed:
+    motions, outlier = _fitted_motions(positions, visible, labels)
+    fitted, joined = (labels >= 0) & ~outlier, labels < 0
+    costs = np.stack([motion.costs(positions[joined], visible[joined]) for motion in motions])
+    labels = labels.copy()
+    labels[joined] = np.argmin(costs, axis=0)
+    return _Completed(labels, outlier | _far(positions, visible, labels, motions, fitted), costs)
 
 
 def _fitted_motions(
@@ -269,7 +342,7 @@ def _spread(part: Segmentation, own: np.ndarray, n_tracks: int, window: tuple[in
     )
 
 
-def _joined_parts(parts: list[Segmentation], votes: Votes) -> Segmentation:
+def _joined_parts(parts: list[Segmentation], votes: Votes, shots: list[int]) -> Segmentation:
     """Put the windows of a clip together; numbers of motions without a track are closed up."""
     labels = votes.labels
     names = np.unique(labels[labels >= 0])
@@ -286,4 +359,5 @@ def _joined_parts(parts: list[Segmentation], votes: Votes) -> Segmentation:
         ranked,
         (labels >= 0) & ~ranked,
         [part.windows[0] for part in parts],
+        shots,
     )

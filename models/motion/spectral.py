@@ -44,16 +44,31 @@ def spectral_clustering(affinity: np.ndarray, n_clusters: int) -> np.ndarray:
     ndarray of shape (P,), int64
         Cluster numbers from 0.
     """
-    affinity = affinity.copy()
-    np.fill_diagonal(affinity, 0)
-    degree = np.maximum(affinity.sum(axis=1), np.finfo(float).tiny)
-    scale = 1 / np.sqrt(degree)
-    normalised = affinity * scale[:, None] * scale
+    normalised = _normalised(affinity)
     n = len(affinity)
     _, vectors = eigh(normalised, subset_by_index=[n - n_clusters, n - 1], driver="evr")
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
     return kmeans(rows, n_clusters)
+
+
+def least_eigenvalues(affinity: np.ndarray, n_values: int) -> np.ndarray:
+    """Return the least eigenvalues of a graph's normalised Laplacian, ascending, shape (n_values,).
+
+    As many are near zero as the graph has parts that hardly touch.
+    """
+    n = len(affinity)
+    found = eigh(_normalised(affinity), subset_by_index=[n - n_values, n - 1], eigvals_only=True)
+    return 1 - found[::-1]
+
+
+def _normalised(affinity: np.ndarray) -> np.ndarray:
+    """D^-1/2 A D^-1/2 without the diagonal."""
+    affinity = affinity.copy()
+    np.fill_diagonal(affinity, 0)
+    degree = np.maximum(affinity.sum(axis=1), np.finfo(float).tiny)
+    scale = 1 / np.sqrt(degree)
+    return affinity * scale[:, None] * scale
 
 
 def kmeans(points: np.ndarray, n_clusters: int) -> np.ndarray:

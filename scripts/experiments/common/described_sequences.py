@@ -17,8 +17,9 @@ from annealed.models.motion.disturbances import (
 )
 from annealed.models.motion.experiment import RankingProblem, describe_tracks
 from annealed.models.motion.pools import DescribedCandidates
+from common.driving_scenes import N_SCENES, driving_scene
 
-VERSION = 3  # of candidates and features: files of another one are made anew
+VERSION = 6  # of candidates and features: files of another one are made anew
 NUMBERS = (1, 2, 3)
 MOST_TESTED = 300
 MOST_OF_OTHERS = 600
@@ -65,6 +66,10 @@ class DescribedSequences:
             for number, t in enumerate(self.hopkins)
         ]
 
+    def scenes(self) -> list[RankingProblem]:
+        """Simulated streets, for training."""
+        return [self._described("scene", f"street{n}", driving_scene(n)) for n in range(N_SCENES)]
+
     def singles(self) -> list[RankingProblem]:
         """Each motion of the 50 videos by itself."""
         found = []
@@ -77,11 +82,18 @@ class DescribedSequences:
     def disturbed(self) -> dict[str, list[RankingProblem]]:
         """Every eighth of the 155 with each disturbance of the tests."""
         found: dict[str, list[RankingProblem]] = {name: [] for name in TESTS}
+        for name in TESTS:
+            for sequence, tracks in self.disturbed_tracks(name):
+                found[name].append(self._described(name.replace(" ", "-"), sequence, tracks))
+        return found
+
+    def disturbed_tracks(self, disturbance: str) -> list[tuple[str, LabelledTracks]]:
+        """Every eighth of the 155 with one disturbance, by name."""
+        found = []
         for number, t in list(enumerate(self.hopkins))[::TEST_STEP]:
-            for name, disturb in TESTS.items():
-                rng = np.random.default_rng([2, number])
-                tracks = disturb(some_tracks(labelled(t), rng, MOST_TESTED), rng)
-                found[name].append(self._described(name.replace(" ", "-"), t.name, tracks))
+            rng = np.random.default_rng([2, number])
+            tracks = some_tracks(labelled(t), rng, MOST_TESTED)
+            found.append((t.name, TESTS[disturbance](tracks, rng)))
         return found
 
     def others(self, folder: str) -> list[RankingProblem]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from annealed.features.errors import DataError, ParameterError
+from annealed.models import load_model
 from annealed.models.motion import Candidate, Ranking
 from annealed.models.motion.candidates import candidates
 from annealed.models.motion.segment import chosen_tracks, segment
@@ -199,3 +200,61 @@ def test_long_clips_keep_the_numbers_of_their_motions(rng):
     assert both.mean() > 0.95
     same = result.labels[both] == truth[both]
     assert max(same.mean(), 1 - same.mean()) == 1
+
+
+def test_shots_have_motions_of_their_own(rng):
+    positions, truth = moving_plates(rng, n_points=60, n_frames=40)
+    positions += rng.normal(0, 0.2, positions.shape)
+    first = rng.permutation(120) < 60
+    visible = np.where(first[:, None], np.arange(40) < 20, np.arange(40) >= 20)
+    result = segment(positions, visible, 2, known(positions, visible, truth))
+    assert result.cuts == [20]
+    assert result.windows == [(0, 20), (20, 40)]
+    assert result.n_motions == 4
+    assert not set(result.labels[first]) & set(result.labels[~first])
+
+
+def test_a_visibility_that_is_not_a_number_is_refused(rng):
+    positions, visible = plain(rng)
+    unsure = visible.astype(float)
+    unsure[2, 3] = np.nan
+    with pytest.raises(DataError, match="visibility holds values that are not finite"):
+        segment(positions, unsure, 2, FirstCandidate())
+
+
+def static_scene(rng, n_points=80, n_frames=20):
+    """Points at rest, as a tracker sees them."""
+    at_rest = rng.uniform(0, 400, (n_points, 1, 2)) + rng.normal(0, 0.02, (n_points, n_frames, 2))
+    return at_rest, np.ones((n_points, n_frames), dtype=bool)
+
+
+@pytest.mark.parametrize("n_motions", [None, 2])
+def test_a_scene_at_rest_has_no_motions(rng, n_motions):
+    positions, visible = static_scene(rng)
+    with pytest.raises(DataError, match=r"no track moves by more than 0\.3 pixels"):
+        segment(positions, visible, n_motions, known(positions, visible, np.zeros(80, int)))
+
+
+def test_one_moving_point_is_no_motion(rng):
+    positions, visible = static_scene(rng)
+    positions[7] += np.arange(20)[:, None]
+    with pytest.raises(DataError, match=r"of 80 tracks 1 moves by more than 0\.3 pixels; it takes 5"):
+        segment(positions, visible, None, known(positions, visible, np.zeros(80, int)))
+
+
+def test_points_on_a_flickering_screen_are_outliers(rng):
+    positions, visible = static_scene(rng)
+    positions[:12] += rng.normal(0, 3, (12, 20, 2))
+    result = segment(positions, visible, None, load_model("motions"))
+    assert result.outlier[:12].mean() > 0.8
+    assert not result.outlier[12:].any()
+    assert len(set(result.labels[12:])) == 1
+
+
+def test_of_very_many_tracks_six_hundred_are_ranked(rng):
+    positions, truth = moving_plates(rng, n_points=50_000, n_frames=6)
+    visible = np.ones(positions.shape[:2], dtype=bool)
+    result = segment(positions, visible, 2, known(positions, visible, truth))
+    assert result.ranked.sum() == 600
+    assert result.joined.sum() == 99_400
+    np.testing.assert_array_equal(result.labels, truth)
