@@ -6,10 +6,28 @@ project = "annealed"
 author = "the authors of annealed"
 version = release = installed_version("annealed")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "tutorials/*"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "tutorials",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 0,
+}
+suppress_warnings = ["config.cache"]  # of the gallery's settings, which cannot be kept between builds
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # types are in the docstrings

@@ -9,8 +9,8 @@ import typer
 from annealed.app.cli import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES = [page for page in PAGES if "_build" not in page.parts]
+PAGES = [*sorted(set(ROOT.glob("*.md")) - {ROOT / "CHANGELOG.md"}), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if not {"_build", "gallery"} & set(page.parts)]
 COMMANDS = typer.main.get_command(app).commands
 MADE = {"docs/_build"}  # by scripts/docs
 FOLDERS = "app|datasets|docs|features|models|scripts|tests"
