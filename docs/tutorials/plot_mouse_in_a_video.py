@@ -60,9 +60,13 @@ def photo_of(number, picture, points):
     )
 
 
-photos = [     photo_of(i, *draw_mouse(rng.uniform(60, WIDTH - 60), rng.uniform(60, HEIGHT - 60),
-rng.uniform(-25, 25)))     for i in range(16) ] plt.figure(figsize=(4, 3), layout="constrained")
-plt.imshow(photos[0].source) plt.plot(*photos[0].points[0].T, "+", color="#00e65a", ms=10)
+photos = []
+for i in range(16):
+    x, y, degrees = rng.uniform((60, 60, -25), (WIDTH - 60, HEIGHT - 60, 25))
+    photos.append(photo_of(i, *draw_mouse(x, y, degrees)))
+plt.figure(figsize=(4, 3), layout="constrained")
+plt.imshow(photos[0].source)
+plt.plot(*photos[0].points[0].T, "+", color="#00e65a", ms=10)
 plt.axis("off")
 
 # %%
