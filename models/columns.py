@@ -1,5 +1,6 @@
 """What the columns of a table are like: which never vary, and the ranges that piecewise responses span."""
 
+from collections.abc import Hashable, Iterable
 from warnings import warn
 
 import numpy as np
@@ -25,6 +26,7 @@ LEAST_OF_SPARSE = 2e-3
 TAIL = 0.05  # part of the values on either side of a range's middle part
 SHARE = 16  # ranges are compared in parts of this size
 REACH = 5  # widths of the middle part that a range may go beyond it
+FEW_ROWS = 32  # that tell most columns apart
 SAMPLED_ROWS = 10_000  # quantiles of more rows are taken from so many of them
 
 
@@ -178,3 +180,46 @@ def _quantiles(columns: np.ndarray, weight: np.ndarray, shares: tuple[float, flo
         places = np.searchsorted(np.cumsum(weight[order]) * (1 + ROUNDING), targets)
         out[:, j] = column[order[np.minimum(places, n - 1)]]
     return out
+
+
+def copied_columns(X) -> dict[int, list[int]]:
+    """Return the columns that are exact copies of an earlier one, by that; constant columns do not count.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    """
+    if scipy.sparse.issparse(X):
+        X = scipy.sparse.csc_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        parts = zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)
+        contents = ((X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts)
+        first, columns = _first_of_each(enumerate(contents)), np.arange(X.shape[1])
+        full = np.diff(X.indptr) == X.shape[0]
+        varies = np.diff(X.indptr) > 0
+        varies[full] = [np.ptp(X.data[X.indptr[j] : X.indptr[j + 1]]) > 0 for j in columns[full]]
+    else:
+        columns = _alike_in_few_rows(X)
+        first = _first_of_each((j, np.ascontiguousarray(X[:, j]).tobytes()) for j in columns.tolist())
+        varies = np.zeros(X.shape[1], dtype=bool)
+        varies[columns] = np.ptp(X[:, columns], axis=0) > 0
+    copies: dict[int, list[int]] = {}
+    for j in columns.tolist():
+        if first[j] != j and varies[j]:
+            copies.setdefault(first[j], []).append(j)
+    return copies
+
+
+def _first_of_each(contents: Iterable[tuple[int, Hashable]]) -> dict[int, int]:
+    """Return, for each number, the first number with the same content."""
+    seen: dict[Hashable, int] = {}
+    return {j: seen.setdefault(content, j) for j, content in contents}
+
+
+def _alike_in_few_rows(X: np.ndarray) -> np.ndarray:
+    """Return the columns that equal another one in a few rows; in most tables that is none."""
+    few = X[np.linspace(0, X.shape[0] - 1, min(FEW_ROWS, X.shape[0])).astype(np.int64)]
+    order = np.lexsort(few)
+    equal = (few[:, order[1:]] == few[:, order[:-1]]).all(axis=0)
+    return np.sort(order[np.append(equal, False) | np.append(False, equal)])

@@ -3,10 +3,10 @@
 How much of the target all columns together explain, the share h of `signal_share`, is known before anything
 is selected. For labels it tells three situations apart:
 
-- two classes with strong signals and some wrong labels, or none (0.35 to 0.7; the sign of a linear function
+- two classes with strong signals and some wrong labels, or none (0.35 to 0.75; the sign of a linear function
   has 0.64): the Lorenz loss, which wrong labels disturb least, by small batches, and the logistic loss
   likewise; the one whose model errs on fewer training samples stays, which is seldom the logistic loss where
-  labels are wrong;
+  labels are wrong. If the Lorenz model errs on more than a fifth of them, signals are weak after all;
 - weak signals (below): most labels look wrong, and the Lorenz loss would give up on them;
 - classes that lie apart, as in wide tables of few samples (above), and several classes: no label is doubtful,
   and what limits a selection is chance among many columns that all separate the classes.
@@ -23,11 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...features.threads import one_blas_thread
-from ..penalties import FadingRidge, Penalty
+from ..penalties import FadingRidge
 from ..signal_share import signal_share
 
 STRONG = 0.35
-APART = 0.7
+APART = 0.75  # two standard errors, with 256 rows looked at, above 0.64
+DOUBTFUL_ERROR = 0.2  # of the Lorenz model on the training samples
 LEAST_RIDGE = 0.3
 LARGEST_RIDGE = {"labels": 1.0, "quantities": 3.0}
 
@@ -38,25 +39,19 @@ class Adapted:
 
     Attributes
     ----------
-    loss : {"lorenz", "logistic"}
-    all_rows : bool
-        Whether a batch is all rows.
-    penalty : Penalty or None
+    are_strong : bool
+        Whether the signals are, of two classes: the Lorenz loss may be the right one.
+    ridge : FadingRidge
+        Else that of the logistic loss over all rows.
     """
 
-    loss: str
-    all_rows: bool
-    penalty: Penalty | None
-
-
-STRONG_SIGNALS = Adapted("lorenz", False, None)
-CURVES = Adapted("logistic", False, None)
-"""How smooth curves are is found from the likelihood of the labels, see `curve_fit.py`."""
+    are_strong: bool
+    ridge: FadingRidge
 
 
 @one_blas_thread
 def adapt_to_labels(X, targets: np.ndarray, sizes: tuple[int, ...]) -> Adapted:
-    """Choose loss, batches and ridge by the training samples.
+    """Look at the training samples.
 
     Parameters
     ----------
@@ -67,11 +62,8 @@ def adapt_to_labels(X, targets: np.ndarray, sizes: tuple[int, ...]) -> Adapted:
         Features of the models wanted.
     """
     share, n_distinct = signal_share(X, targets, np.random.default_rng(0))
-    if STRONG <= share <= APART and len(targets) == 1:
-        return STRONG_SIGNALS
-    return Adapted(
-        "logistic", True, FadingRidge(_noise_to_signal(share, "labels"), n_distinct, sizes, least=1.0)
-    )
+    ridge = FadingRidge(_noise_to_signal(share, "labels"), n_distinct, sizes, least=1.0)
+    return Adapted(STRONG <= share <= APART and len(targets) == 1, ridge)
 
 
 @one_blas_thread

@@ -25,7 +25,7 @@ from ..columns import varying_columns
 from ..curves import CurveModel, knot_arrays
 from ..losses import Loss
 from ..model_kinds import Model
-from ..penalties import Penalty
+from ..penalties import KeepsFeatures, Penalty
 from ..responses import Linear, Piecewise, Prepared, Response
 from ..row_preparation import RowSettings, prepare_rows
 from ..row_protocol import RowSource, respond_to_rows
@@ -55,6 +55,31 @@ def fitting(estimator: "BaseFSA") -> Iterator[None]:
     """Surround a fit: who follows it is told, and a cluster is its alone."""
     with one_fit_at_a_time(), followed(estimator):
         yield
+
+
+def _restricted(always_keep, feature_groups, candidates: np.ndarray, n_features: int):
+    """Return the features that must stay, and the groups of all, by their positions among the candidates."""
+    forced = None if always_keep is None else np.asarray(always_keep)
+    groups = None if feature_groups is None else np.asarray(feature_groups)
+    if len(candidates) == n_features:
+        return forced, groups
+    if forced is not None:
+        if missing := sorted(set(forced.tolist()) - set(candidates.tolist())):
+            raise ParameterError(f"always_keep names features that have left before: {missing}")
+        forced = np.searchsorted(candidates, forced)
+    return forced, None if groups is None else groups[candidates]
+
+
+def _among_all(result: AnnealingResult, candidates: np.ndarray, before: np.ndarray) -> AnnealingResult:
+    """Return the result of a run on some features by the numbers of all; the others have left before."""
+    ranking = np.empty(len(before), dtype=np.int64)
+    others = np.setdiff1d(np.arange(len(before)), candidates)
+    ranking[candidates] = result.ranking
+    ranking[others[np.argsort(before[others], kind="stable")]] = (
+        result.ranking.max() + 1 + np.arange(len(others))
+    )
+    kept = candidates[result.kept]
+    return replace(result, model=result.model.with_features(kept), kept=kept, ranking=ranking)
 
 
 class FittedAttributes:
@@ -91,6 +116,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
     feature_groups: Any = None
     tol: float = 1e-5
     memory_budget: int | str | None = None
+    warm_start: bool = False
     callback: Callable | None = None
 
     _parameter_constraints: ClassVar[dict] = {
@@ -107,6 +133,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         "feature_groups": ["array-like", None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "memory_budget": [COUNT, str, None],
+        "warm_start": ["boolean"],
         "callback": [callable, None],
     }
 
@@ -258,8 +285,16 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         """
         if penalty is None or not isinstance(self.penalty, str):
             penalty = self._resolve_penalty()
-        always_keep, groups = self.always_keep, self.feature_groups
         design = prepared.new_design()
+        candidates = self._starting_features(design.n_features)
+        always_keep, groups = _restricted(
+            self.always_keep, self.feature_groups, candidates, design.n_features
+        )
+        bound_penalty = prepared.new_penalty(penalty)
+        if len(candidates) < design.n_features:
+            design.keep(candidates)
+            if isinstance(bound_penalty, KeepsFeatures):
+                bound_penalty.keep(candidates)
         all_rows = all_rows and isinstance(self.batch_size, str)
         sizes = [self._attainable(k, design.n_features) for k in ks]
         is_exact = prepared.fits_exactly(sizes, loss, penalty)
@@ -268,12 +303,12 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             batch_size=None if all_rows else self._resolve_batch_size(design.n_rows),
             momentum=self.momentum,
             learning_rate=self.learning_rate,
-            feature_groups=None if groups is None else np.asarray(groups),
-            always_keep=None if always_keep is None else np.asarray(always_keep),
+            feature_groups=groups,
+            always_keep=always_keep,
             tol=np.inf if is_exact else self.tol,
             callback=each_iteration(self),
         )
-        problem = design, loss, prepared.new_penalty(penalty), schedule
+        problem = design, loss, bound_penalty, schedule
         states = current_states()
         if states is None or len(set(sizes)) > 1:
             path = anneal_path(*problem, sizes, config)
@@ -281,9 +316,26 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             state = states.begin((design.n_rows, design.n_features, *self._told_apart(), schedule), loss)
             config = replace(config, checkpoint=state.write)
             path = [anneal(*problem, config, resume_from=state.found)]
+        if len(candidates) < len(getattr(self, "ranking_", candidates)):
+            path = [_among_all(result, candidates, self.ranking_) for result in path]
         if not is_exact:
             return [(prepared.to_model(result), result) for result in path]
         return [(prepared.fit_curves(result, loss), result) for result in path]
+
+    @property
+    def _continues(self) -> bool:
+        """Whether a fit goes on from the model at hand."""
+        return self.warm_start and hasattr(self, "model_")
+
+    def _starting_features(self, n_features: int) -> np.ndarray:
+        """Return the features that a fit begins with: all, or those of the model that it goes on from."""
+        if not self._continues:
+            return np.arange(n_features)
+        if len(self.ranking_) != n_features:
+            raise DataError(
+                f"warm_start goes on from a model of {len(self.ranking_)} features; X has {n_features}"
+            )
+        return np.flatnonzero(self.support_)
 
     def _told_apart(self) -> list[str]:
         """Return the parameters that a model depends on, as text."""

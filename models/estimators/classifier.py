@@ -15,7 +15,7 @@ from ..losses import LABEL_LOSSES, find_loss
 from ..responses import QUANTILES, Linear, Piecewise, Prepared
 from ..row_protocol import RowSource
 from ..target_kinds import encode_classes, signs
-from .adaptive import CURVES, STRONG_SIGNALS, adapt_to_labels
+from .adaptive import DOUBTFUL_ERROR, adapt_to_labels
 from .base import BaseFSA, Fitted, LossFactory, fitting
 from .calibration import LOG_ODDS, fit_ramp, probabilities
 
@@ -78,6 +78,10 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         read block by block, and stored as columns in temporary files (TMPDIR says where) as long as its
         features do not fit. By default arrays are held in memory, and one gigabyte is for tables that are
         given as a path, as rows, as Dask collections or as mapped arrays that are larger.
+    warm_start : bool
+        Whether `fit` goes on from the model of the `fit` before, if there was one: it begins with the
+        features of that model, on the same rows or on new ones, and with the same k or a smaller one. Those
+        that have left stay out.
     random_state : int, RandomState or None
         Order of the rows: which batch they are in, and which of them the step is estimated on. The
         default is a number, so that a fit repeated gives the same model to the last bit.
@@ -174,23 +178,28 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
             for model, result in fitted
         ]
 
-    def _adapt(self, train: "_Training"):
-        """Return what the loss gives that suits the training samples, and its name.
+    def _adapt(self, train: "_Training") -> tuple[list[Fitted], str]:
+        """Return the models by the loss that suits the training samples, and its name.
 
         A table that is not held in memory has many rows, and chance among columns is no concern.
         """
         response = self._resolve_response()
-        can_adapt = isinstance(response, Linear) and not isinstance(train.X, RowSource)
-        at_quantiles = isinstance(response, Piecewise) and response.ranges == QUANTILES
-        adapted = CURVES if at_quantiles else STRONG_SIGNALS
-        if can_adapt:
-            adapted = adapt_to_labels(train.X, train.targets, self._sizes_of_models(train.X, train.ks))
-        fitted = train(adapted.loss, penalty=adapted.penalty, all_rows=adapted.all_rows)
-        if can_adapt and adapted is STRONG_SIGNALS and (error := train.error(fitted)) > 0:
-            other = train("logistic")
-            if train.error(other) < error:
-                return other, "logistic"
-        return fitted, adapted.loss
+        if isinstance(response, Piecewise) and response.ranges == QUANTILES:
+            # How smooth curves are is found from the likelihood of the labels, see `curve_fit.py`.
+            return train("logistic"), "logistic"
+        if not isinstance(response, Linear) or isinstance(train.X, RowSource):
+            return train("lorenz"), "lorenz"
+        adapted = adapt_to_labels(train.X, train.targets, self._sizes_of_models(train.X, train.ks))
+        if adapted.are_strong:
+            fitted = train("lorenz")
+            error = train.error(fitted)
+            if 0 < error <= DOUBTFUL_ERROR:
+                other = train("logistic")
+                if train.error(other) < error:
+                    return other, "logistic"
+            if error <= DOUBTFUL_ERROR:
+                return fitted, "lorenz"
+        return train("logistic", penalty=adapted.ridge, all_rows=True), "logistic"
 
     def _set_fitted(self, model, result, ramp=None) -> None:
         super()._set_fitted(model, result)

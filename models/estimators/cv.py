@@ -1,8 +1,10 @@
-"""Choosing k by cross-validation along the path of one annealing run per fold."""
+"""Choosing k, and if asked loss and ridge, by cross-validation along one annealing run per fold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
+from itertools import product
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +17,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_sample_weight
 
 from ...features.errors import ParameterError
+from ..penalties import FadingRidge
 from ..row_protocol import RowSource
 from ..row_subset import RowSubset
 from .base import fitting
@@ -23,6 +26,7 @@ from .regressor import FSARegressor
 from .row_inputs import as_rows, names_among
 
 DEFAULT_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
+LEAST_PROBABILITY = 1e-15
 
 
 @dataclass(eq=False, repr=False)
@@ -37,9 +41,13 @@ class SizeByCrossValidation:
     _: KW_ONLY
     cv: Any = 5
     scoring: Any = None
+    losses: Any = None
+    ridges: Any = None
 
     constraints: ClassVar[dict] = {
         "k": ["array-like", None],
+        "losses": ["array-like", None],
+        "ridges": ["array-like", None],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
     }
@@ -63,9 +71,30 @@ class SizeByCrossValidation:
         """
         X, y, sample_weight = self._validate_all(X, y, sample_weight)
         with fitting(self):
-            self.k_ = self._choose_size(X, y, sample_weight, self._split_parameters(sample_weight, groups))
-            self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k_])[0])
+            split_parameters = self._split_parameters(sample_weight, groups)
+            self.k_, loss, self.ridge_ = self._choose(X, y, sample_weight, split_parameters)
+            settings = self._settings(loss, self.ridge_, len(y), [self.k_])
+            with self._with(settings | {"warm_start": False}):  # the folds know no model before, either
+                self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k_])[0])
         return self
+
+    @contextmanager
+    def _with(self, settings: dict[str, Any]) -> Iterator[None]:
+        """Let settings take the place of parameters for a while."""
+        stated = {name: getattr(self, name) for name in settings}
+        try:
+            vars(self).update(settings)
+            yield
+        finally:
+            vars(self).update(stated)
+
+    def _settings(self, loss, ridge: float | None, n_rows: int, sizes: list[int]) -> dict[str, Any]:
+        """Return the parameters of a fit with this loss and ridge, which go with all rows in a batch."""
+        if ridge is None:
+            return {"loss": loss}
+        least = 1.0 if is_classifier(self) else 0.0
+        settings = {"loss": loss, "penalty": FadingRidge(ridge, n_rows, tuple(sizes), least)}
+        return settings | ({"batch_size": None} if isinstance(self.batch_size, str) else {})  # type: ignore[attr-defined]
 
     def _validate_all(self, X, y, sample_weight):
         """Return the table, in memory or as rows that stay where they are, the targets and the weights."""
@@ -94,21 +123,54 @@ class SizeByCrossValidation:
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(splitter=splitter, method_mapping=to_split)
 
-    def _choose_size(self, X, y, sample_weight, split_parameters) -> int:
-        sizes = self._sizes()
+    def _choose(self, X, y, sample_weight, split_parameters) -> tuple[int, Any, float | None]:
+        """Return the size, the loss and the ridge with the best mean score."""
+        sizes, candidates = self._sizes(), self._candidates()
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         splits = list(splitter.split(np.empty((len(y), 0)), y, **split_parameters))
         if isinstance(X, RowSource):  # which are read in their order
             splits = [(np.sort(train), np.sort(test)) for train, test in splits]
-        scorer = check_scoring(self, scoring=self.scoring)
-        scores = np.array([self._score_fold(X, y, sample_weight, sizes, scorer, *rows) for rows in splits])
+        scorer = self._scorer()
+        scores = np.array(
+            [
+                [
+                    score
+                    for loss, ridge in candidates
+                    for score in self._score_fold(X, y, sample_weight, sizes, scorer, loss, ridge, *rows)
+                ]
+                for rows in splits
+            ]
+        )
+        tried = [(k, loss, ridge) for loss, ridge in candidates for k in sizes]
         self.cv_results_ = {
-            "k": np.array(sizes),
+            "k": np.array([k for k, _, _ in tried]),
             "split_test_scores": scores,
             "mean_test_score": scores.mean(axis=0),
             "std_test_score": scores.std(axis=0),
         }
-        return sizes[int(np.argmax(self.cv_results_["mean_test_score"]))]
+        if self.losses is not None:
+            self.cv_results_["loss"] = np.array([str(loss) for _, loss, _ in tried])
+        if self.ridges is not None:
+            self.cv_results_["ridge"] = np.array([ridge for _, _, ridge in tried])
+        return tried[int(np.argmax(self.cv_results_["mean_test_score"]))]
+
+    def _candidates(self) -> list[tuple[Any, float | None]]:
+        """Return the pairs of loss and ridge to try; no ridge is that of the parameter `penalty`."""
+        losses = [self.loss] if self.losses is None else list(self.losses)  # type: ignore[attr-defined]
+        ridges = [None] if self.ridges is None else list(self.ridges)
+        for ridge in ridges if self.ridges is not None else []:
+            if not isinstance(ridge, Real) or not 0 <= float(ridge) < np.inf:
+                raise ParameterError(f"ridges must hold finite numbers of at least 0, got {ridge!r}")
+        if not losses or not ridges or isinstance(self.losses, str):
+            raise ParameterError("losses and ridges must be sequences with something to try, or None")
+        return list(product(losses, ridges))
+
+    def _scorer(self):
+        """Return the scorer; by default log loss where the loss is logistic or one of several."""
+        logistic = self.losses is not None or self.loss == "logistic"  # type: ignore[attr-defined]
+        if self.scoring is None and is_classifier(self) and logistic:
+            return log_likelihood
+        return check_scoring(self, scoring=self.scoring)
 
     def _sizes(self) -> list[int]:
         """Return the sizes to try, ascending."""
@@ -126,9 +188,10 @@ class SizeByCrossValidation:
             raise ParameterError(f"k must hold a size of at most {available}, got {list(wanted)}")
         return sizes
 
-    def _score_fold(self, X, y, sample_weight, sizes, scorer, train, test) -> list[float]:
+    def _score_fold(self, X, y, sample_weight, sizes, scorer, loss, ridge, train, test) -> list[float]:
         weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
-        estimator = self._single()
+        settings = self._settings(loss, ridge, len(train), sizes)
+        estimator = self._single().set_params(**settings)
         fitted = estimator._fit_sizes(_rows_of(X, train), _safe_indexing(y, train), weight, sizes)
         scores = []
         for one in reversed(fitted):  # smallest first
@@ -139,8 +202,18 @@ class SizeByCrossValidation:
     def _single(self):
         """Return an unfitted estimator of one size with the same parameters."""
         parameters = self.get_params(deep=False)
-        del parameters["cv"], parameters["scoring"]
+        for name in ("cv", "scoring", "losses", "ridges"):
+            del parameters[name]
         return clone(self._single_class(**parameters))
+
+
+def log_likelihood(estimator, X, y) -> float:
+    """Return the mean logarithm of the probability of each sample's class; one never met counts as 1e-15."""
+    probability = np.maximum(estimator.predict_proba(X), LEAST_PROBABILITY)
+    classes = estimator.classes_
+    number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    of_class = probability[np.arange(len(number)), number]
+    return float(np.mean(np.log(np.where(classes[number] == y, of_class, LEAST_PROBABILITY))))
 
 
 def _rows_of(X, rows: np.ndarray):
@@ -162,7 +235,13 @@ class FSAClassifierCV(SizeByCrossValidation, FSAClassifier):
     cv : int, splitter or iterable
         As in scikit-learn; an integer makes stratified folds.
     scoring : str or callable, optional
-        As in scikit-learn; accuracy by default.
+        As in scikit-learn. By default accuracy; the mean logarithm of the probability of the right class
+        if the loss is "logistic", or several are tried.
+    losses : sequence, optional
+        Losses to try, in place of `loss`, each with every size.
+    ridges : sequence of float, optional
+        Strengths of a `FadingRidge` to try, in place of `penalty`, each with every loss and size. A batch is
+        then all rows, unless `batch_size` says otherwise.
     loss, response, n_bins, n_iter, mu, batch_size, momentum, learning_rate, penalty, always_keep, \
 feature_groups, class_weight, tol, random_state, callback
         See `FSAClassifier`.
@@ -171,8 +250,11 @@ feature_groups, class_weight, tol, random_state, callback
     ----------
     k_ : int
         The size chosen.
+    loss_, ridge_
+        The loss and the ridge chosen; the latter is None where none was tried.
     cv_results_ : dict of ndarray
-        `k` (n_sizes,), `split_test_scores` (n_folds, n_sizes), `mean_test_score`, `std_test_score`.
+        `k` (n_tried,), `split_test_scores` (n_folds, n_tried), `mean_test_score`, `std_test_score`; `loss`
+        and `ridge` where they were tried.
     """
 
     _single_class = FSAClassifier
@@ -189,7 +271,7 @@ class FSARegressorCV(SizeByCrossValidation, FSARegressor):
 
     Parameters
     ----------
-    k, cv, scoring
+    k, cv, scoring, losses, ridges
         See `FSAClassifierCV`; the default score is R^2.
     loss, response, n_bins, n_iter, mu, batch_size, momentum, learning_rate, penalty, always_keep, \
 feature_groups, tol, random_state, callback
@@ -197,7 +279,7 @@ feature_groups, tol, random_state, callback
 
     Attributes
     ----------
-    k_, cv_results_
+    k_, ridge_, cv_results_
         See `FSAClassifierCV`.
     """
 

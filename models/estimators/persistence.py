@@ -29,6 +29,9 @@ NOT_KEPT = {
     "memory_budget",
     "cv",
     "scoring",
+    "losses",
+    "ridges",
+    "warm_start",
 }
 
 

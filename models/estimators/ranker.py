@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.metrics import ndcg_score
 from sklearn.utils.validation import column_or_1d
 
 from ...features.errors import DataError
@@ -23,7 +24,7 @@ class FSARanker(BaseFSA):
     Parameters
     ----------
     k, response, n_bins, n_iter, mu, momentum, learning_rate, penalty, always_keep, feature_groups, tol, \
-memory_budget, callback
+memory_budget, warm_start, callback
         See `FSAClassifier`. Penalties are relative to the mean over pairs.
     batch_size : int or None
         Rows in a batch while features leave; batches end between groups of comparable rows.
@@ -102,7 +103,45 @@ memory_budget, callback
         """Return the ranking function f of each sample, shape (n_samples,); higher ranks first."""
         return self._respond(X)[:, 0]
 
+    def score(self, X, y, *, qid=None, n_best: int = 10) -> float:
+        """Return the mean NDCG of the first rows of each group: 1 where they are the best, in their order.
+
+        The gain of a row of grade y is 2^y - 1, and is divided by log2(1 + place). Groups whose rows all have
+        the same grade say nothing and do not count.
+
+        Parameters
+        ----------
+        X : as for `predict`
+        y : array-like of shape (n_samples,)
+            Grades of at least 0.
+        qid : array-like of shape (n_samples,), optional
+            Groups of comparable rows; all rows are comparable by default.
+        n_best : int
+            Rows of a group that count.
+        """
+        f, grades = self.predict(X), column_or_1d(y).astype(np.float64)
+        groups = np.zeros(len(f)) if qid is None else column_or_1d(qid)
+        if len(grades) != len(f) or len(groups) != len(f):
+            raise DataError(f"X has {len(f)} rows, y {len(grades)} and qid {len(groups)}")
+        if not (np.isfinite(grades).all() and grades.min() >= 0):
+            raise DataError("y must hold finite grades of at least 0")
+        rows = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+        found = [ndcg(grades[one], f[one], n_best) for one in rows if np.ptp(grades[one]) > 0]
+        if not found:
+            raise DataError("no group has rows of different grades: there is nothing to score")
+        return float(np.mean(found))
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def ndcg(grades: np.ndarray, f: np.ndarray, n_best: int) -> float:
+    """Return the normalised discounted cumulative gain of the `n_best` rows with the largest f.
+
+    Rows of equal f share their gain.
+    """
+    largest = grades.max()
+    gain = 2.0 ** (grades - largest) - 2.0**-largest  # of a common scale: 2^y alone may be too large
+    return float(ndcg_score([gain], [f], k=n_best))

@@ -28,7 +28,7 @@ class FSARegressor(RegressorMixin, BaseFSA):
     Parameters
     ----------
     k, response, n_bins, n_iter, momentum, learning_rate, penalty, always_keep, feature_groups, tol, \
-memory_budget, random_state, callback
+memory_budget, warm_start, random_state, callback
         See `FSAClassifier`. Penalties are relative to targets of unit variance. Columns of labels, 0 or 1,
         have one unit for all: by its own, a rare label would weigh as much as a frequent one. For linear
         responses and the squared error, `penalty="auto"` is a ridge by the noise found, which fades as
@@ -134,7 +134,7 @@ memory_budget, random_state, callback
         linear = isinstance(self._resolve_response(), Linear)
         possible = linear and self.loss == "squared" and self.feature_groups is None and can_swap(penalty)
         possible = possible and not isinstance(X, RowSource)  # all columns take part in every exchange
-        if not possible or self.max_swaps == 0:
+        if not possible or self.max_swaps == 0 or self._continues:
             return fitted
         options = {
             "varying": varying_columns(X),

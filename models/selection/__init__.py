@@ -7,6 +7,7 @@ from .lp_inf import L21Selector, LpInfSelector
 from .registry import METHODS, make_selector
 from .screening import ScreenedLasso
 from .sparse_coding import SparseCoding
+from .stability import StabilitySelector
 from .wrappers import WrapperSelector
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LpInfSelector",
     "ScreenedLasso",
     "SparseCoding",
+    "StabilitySelector",
     "WrapperSelector",
     "make_selector",
 ]

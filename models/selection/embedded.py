@@ -51,18 +51,26 @@ class EmbeddedSelector(RankedSelector):
         self.penalty = penalty
         self.task = task
 
-    def _order(self, X, y, classes, k):
+    def _takes_weights(self):
+        return self.penalty != "tisp"
+
+    def _order(self, X, y, classes, k, weight):
         if self.penalty not in PENALTIES:
             raise ParameterError(f"penalty must be one of {PENALTIES}, got {self.penalty!r}")
-        Z, Y = standardized(X), one_hot(y, classes)
-        Y = Y - Y.mean(axis=0)
+        Z, Y = standardized(X, weight), one_hot(y, classes, weight)
+        if self.penalty == "l1" and classes:
+            return descending(_path(lambda share: _hinge(Z, y, share, weight), k))
+        if weight is None:
+            Y = Y - Y.mean(axis=0)
+        else:  # a row of the squared error times the root of its weight counts as often as it weighs
+            Y = Y - weight @ Y / weight.sum()
+            root = np.sqrt(weight * (len(weight) / weight.sum()))[:, None]
+            Z, Y = Z * root, Y * root
         if self.penalty == "tisp":
             W, _ = quantile_tisp(Z, Y, k, n_thresholded=N_THRESHOLDED, n_converging=0)
             return descending(np.linalg.norm(W, axis=1))
         if self.penalty in ("mcp", "scad"):
             return descending(_concave(Z, Y, k, self.penalty))
-        if self.penalty == "l1" and classes:
-            return descending(_path(lambda share: _hinge(Z, y, share), k))
         ratio = 1.0 if self.penalty == "l1" else 0.5
         return descending(_path(lambda share: _net(Z, Y, share, ratio), k))
 
@@ -79,15 +87,16 @@ def _path(solve, k: int) -> np.ndarray:
     return sizes
 
 
-def _hinge(Z: np.ndarray, y: np.ndarray, share: float) -> np.ndarray:
+def _hinge(Z: np.ndarray, y: np.ndarray, share: float, weight: np.ndarray | None) -> np.ndarray:
     # at C = 1 / (2 max |Z' y|) every coefficient is zero, with y in -1, +1
-    largest = np.abs(Z.T @ one_hot(y, True)).max()
+    wanted = one_hot(y, True)
+    largest = np.abs(Z.T @ (wanted if weight is None else wanted * weight[:, None])).max()
     if largest == 0:
         return np.zeros(Z.shape[1])
     model = LinearSVC(
         penalty="l1", dual=False, C=1 / (2 * largest * share), max_iter=MAX_ITER, random_state=0
     )
-    return np.abs(model.fit(Z, y).coef_).max(axis=0)
+    return np.abs(model.fit(Z, y, sample_weight=weight).coef_).max(axis=0)
 
 
 def _net(Z: np.ndarray, Y: np.ndarray, share: float, ratio: float) -> np.ndarray:

@@ -18,28 +18,47 @@ from ...features.errors import DataError, ParameterError
 from ..columns import varying_columns
 from .ranked import RankedSelector, descending, one_hot, standardized
 
-Score = Callable[[np.ndarray, np.ndarray, bool, np.random.RandomState], np.ndarray]
+Weight = np.ndarray | None
+Score = Callable[[np.ndarray, np.ndarray, bool, np.random.RandomState, Weight], np.ndarray]
+UNWEIGHTED = ("mutual-information", "relieff")  # of nearest neighbours
 N_NEIGHBOURS = 10
 MAX_RELIEF_SAMPLES = 500
 MIN_NEGATIVE = "the chi-squared filter needs counts: X has negative values, the smallest is {:g}"
 
 
-def pearson(X, y, classes, rng) -> np.ndarray:
+def pearson(X, y, classes, rng, weight=None) -> np.ndarray:
     """Return |Pearson r| with the target; with more than two classes, the largest over the classes."""
-    targets = standardized(one_hot(y, classes))
-    return np.abs(standardized(X).T @ targets).max(axis=1) / len(X)
+    targets, total = standardized(one_hot(y, classes), weight), float(len(X))
+    if weight is not None:
+        targets, total = targets * weight[:, None], weight.sum()
+    return np.abs(standardized(X, weight).T @ targets).max(axis=1) / total
 
 
-def f_statistic(X, y, classes, rng) -> np.ndarray:
+def f_statistic(X, y, classes, rng, weight=None) -> np.ndarray:
     """Return the F statistic of the analysis of variance, or of the linear regression."""
     varying = varying_columns(X)
     scores = np.full(X.shape[1], np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scores[varying] = (f_classif if classes else f_regression)(X[:, varying], y)[0]
+        if weight is not None:
+            scores[varying] = _weighted_f(standardized(X[:, varying], weight), y, classes, weight)
+        else:
+            scores[varying] = (f_classif if classes else f_regression)(X[:, varying], y)[0]
     return scores
 
 
-def mutual_information(X, y, classes, rng) -> np.ndarray:
+def _weighted_f(Z, y, classes, weight) -> np.ndarray:
+    """Return the F statistic as if each sample was there as often as it weighs."""
+    total = weight.sum()
+    if classes:
+        groups = [y == c for c in np.unique(y)]
+        means = np.array([weight[g] @ Z[g] / weight[g].sum() for g in groups])
+        between = np.array([weight[g].sum() for g in groups]) @ means**2
+        return between / (total - between) * (total - len(groups)) / (len(groups) - 1)
+    r = (weight * standardized(y[:, None], weight)[:, 0]) @ Z / total
+    return r**2 / (1 - r**2) * (total - 2)
+
+
+def mutual_information(X, y, classes, rng, weight=None) -> np.ndarray:
     """Return the mutual information, by nearest neighbours."""
     estimate = mutual_info_classif if classes else mutual_info_regression
     neighbours = min(3, len(X) - 1)
@@ -47,30 +66,34 @@ def mutual_information(X, y, classes, rng) -> np.ndarray:
     return estimate(standardized(X), y, discrete_features=False, n_neighbors=neighbours, random_state=rng)
 
 
-def chi_squared(X, y, classes, rng) -> np.ndarray:
+def chi_squared(X, y, classes, rng, weight=None) -> np.ndarray:
     """Return the chi-squared statistic of non-negative features and classes."""
     if not classes:
         raise DataError("the chi-squared filter needs classes; the target is a number")
     if X.min() < 0:
         raise DataError(MIN_NEGATIVE.format(X.min()))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return chi2(X, y)[0]
+        if weight is None:
+            return chi2(X, y)[0]
+        shares = np.array([(y == c) * weight for c in np.unique(y)])
+        expected = np.outer(shares.sum(axis=1) / weight.sum(), weight @ X)
+        return ((shares @ X - expected) ** 2 / expected).sum(axis=0)
 
 
-def gini(X, y, classes, rng) -> np.ndarray:
+def gini(X, y, classes, rng, weight=None) -> np.ndarray:
     """Return the decrease of the Gini index (regression: of the variance) by the best single split."""
     stump = DecisionTreeClassifier(max_depth=1) if classes else DecisionTreeRegressor(max_depth=1)
-    X = standardized(X)  # scikit-learn's trees cut no finer than 1e-7
-    y = y if classes else standardized(y[:, None])[:, 0]
+    X = standardized(X, weight)  # scikit-learn's trees cut no finer than 1e-7
+    y = y if classes else standardized(y[:, None], weight)[:, 0]
     scores = np.empty(X.shape[1])
     for j in range(X.shape[1]):
-        tree = stump.fit(X[:, [j]], y).tree_
+        tree = stump.fit(X[:, [j]], y, sample_weight=weight).tree_
         shares = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
         scores[j] = tree.impurity[0] - (shares[1:] * tree.impurity[1:]).sum() if len(shares) > 1 else 0.0
     return scores
 
 
-def relieff(X, y, classes, rng) -> np.ndarray:
+def relieff(X, y, classes, rng, weight=None) -> np.ndarray:
     """Return the weights of ReliefF (classes) or RReliefF (numbers) with ten neighbours.
 
     A feature gains where near samples of other classes differ in it, and loses where near samples of the
@@ -119,7 +142,7 @@ def _relief_numbers(X, y, asked, distances) -> np.ndarray:
     return both / max(target, tiny) - (feature - both) / max(len(asked) - target, tiny)
 
 
-def mrmr_order(X: np.ndarray, y: np.ndarray, classes: bool, k: int) -> np.ndarray:
+def mrmr_order(X: np.ndarray, y: np.ndarray, classes: bool, k: int, weight: Weight = None) -> np.ndarray:
     """Return k features by minimum redundancy and maximum relevance (the difference of both).
 
     Features become three levels, below, within and above one standard deviation around the mean, as in the
@@ -130,8 +153,8 @@ def mrmr_order(X: np.ndarray, y: np.ndarray, classes: bool, k: int) -> np.ndarra
     H. Peng, F. Long, C. Ding. Feature Selection Based on Mutual Information. IEEE PAMI 27(8), 2005.
     doi:10.1109/TPAMI.2005.159
     """
-    levels = _levels(X)
-    relevance = discrete_information(levels, y if classes else _levels(y[:, None])[:, 0])
+    levels = _levels(X, weight)
+    relevance = discrete_information(levels, y if classes else _levels(y[:, None], weight)[:, 0], weight)
     redundancy = np.zeros(X.shape[1])
     order: list[int] = []
     left = np.ones(X.shape[1], dtype=bool)
@@ -139,23 +162,24 @@ def mrmr_order(X: np.ndarray, y: np.ndarray, classes: bool, k: int) -> np.ndarra
         score = relevance - redundancy / max(len(order), 1)
         order.append(int(np.argmax(np.where(left, score, -np.inf))))
         left[order[-1]] = False
-        redundancy += discrete_information(levels, levels[:, order[-1]])
+        redundancy += discrete_information(levels, levels[:, order[-1]], weight)
     return np.array(order)
 
 
-def _levels(X: np.ndarray) -> np.ndarray:
-    z = standardized(X)
+def _levels(X: np.ndarray, weight: Weight) -> np.ndarray:
+    z = standardized(X, weight)
     return (z > 1).astype(np.int8) - (z < -1).astype(np.int8)
 
 
-def discrete_information(levels: np.ndarray, code: np.ndarray) -> np.ndarray:
+def discrete_information(levels: np.ndarray, code: np.ndarray, weight: Weight = None) -> np.ndarray:
     """Return the mutual information (nats) of each column of discrete values with a discrete vector."""
     total = np.zeros(levels.shape[1])
     values, codes = np.unique(levels), np.unique(code)
-    members = np.stack([code == c for c in codes]).astype(np.float64)
-    share = members.mean(axis=1)
+    members = np.stack([code == c for c in codes]) * (1.0 if weight is None else weight)
+    n = len(code) if weight is None else weight.sum()
+    share = members.sum(axis=1) / n
     for value in values:
-        joint = members @ (levels == value) / len(levels)
+        joint = members @ (levels == value) / n
         expected = share[:, None] * joint.sum(axis=0)
         inside = joint > 0
         total += np.where(
@@ -209,10 +233,19 @@ class FilterSelector(RankedSelector):
         self.task = task
         self.random_state = random_state
 
-    def _order(self, X, y, classes, k):
+    def _takes_weights(self):
+        return self.criterion not in UNWEIGHTED
+
+    def _order(self, X, y, classes, k, weight):
         if self.criterion == "mrmr":
-            return mrmr_order(X, y, classes, k)
+            return mrmr_order(X, y, classes, k, weight)
         if self.criterion not in CRITERIA:
             raise ParameterError(f"criterion must be one of {(*CRITERIA, 'mrmr')}, got {self.criterion!r}")
-        self.scores_ = CRITERIA[self.criterion](X, y, classes, check_random_state(self.random_state))
+        rng = check_random_state(self.random_state)
+        self.scores_ = CRITERIA[self.criterion](X, y, classes, rng, weight)
         return descending(self.scores_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.criterion == "chi2"
+        return tags

@@ -5,12 +5,12 @@ from sklearn.utils import get_tags
 
 from ...features.errors import DataError
 from ..target_kinds import CLASSIFICATION, REGRESSION, are_labels
-from .registry import METHODS, make_selector
+from .registry import make_selector, method_named
 
 
 def selects_jointly(method: str) -> bool:
     """Return whether a method takes a target with several columns."""
-    task = REGRESSION if REGRESSION in METHODS[method].tasks else CLASSIFICATION
+    task = REGRESSION if REGRESSION in method_named(method).tasks else CLASSIFICATION
     return bool(get_tags(make_selector(method, 1, task=task)).target_tags.multi_output)
 
 

@@ -20,6 +20,7 @@ from .fgm import FeatureGeneratingMachine
 from .filters import FilterSelector
 from .lp_inf import L21Selector, LpInfSelector
 from .screening import ScreenedLasso
+from .stability import StabilitySelector
 from .wrappers import WrapperSelector
 
 BOTH = (CLASSIFICATION, REGRESSION)
@@ -94,6 +95,16 @@ def _embedded(penalty: str, requires: str | None = None) -> Method:
     )
 
 
+def _stable(name: str, method: Method) -> Method:
+    """What a method selects most often on halves of the samples."""
+
+    def make(k, task, random_state):
+        known = {} if task is None else {"task": task}
+        return StabilitySelector(k, selector=name, random_state=random_state, **known)
+
+    return Method(make, method.tasks, method.requires, slow=True, variant=True)
+
+
 METHODS: dict[str, Method] = {
     "fsa": _fsa("linear"),
     "fsa-piecewise": _fsa("piecewise"),
@@ -125,11 +136,19 @@ METHODS: dict[str, Method] = {
 }
 
 
+METHODS["stable-fsa"] = _stable("fsa", METHODS["fsa"])
+STABLE = "stable-"  # before the name of any other method
+
+
 def method_named(name: str) -> Method:
     """Return a method; raise ParameterError, which lists them all, where none has that name."""
-    if name not in METHODS:
-        raise ParameterError(f"no method is named {name!r}; there are {', '.join(METHODS)}")
-    return METHODS[name]
+    inner = name.removeprefix(STABLE)
+    if name not in METHODS and (inner == name or inner not in METHODS):
+        known = ", ".join(METHODS)
+        raise ParameterError(
+            f"no method is named {name!r}; there are {known}, and each with {STABLE} before it"
+        )
+    return METHODS[name] if name in METHODS else _stable(inner, METHODS[inner])
 
 
 def make_selector(name: str, k: int, *, task: str | None = None, random_state: Any = 0) -> BaseEstimator:
@@ -138,7 +157,7 @@ def make_selector(name: str, k: int, *, task: str | None = None, random_state: A
     Parameters
     ----------
     name : str
-        A key of `METHODS`.
+        A key of `METHODS`, with "stable-" before it for what it selects most often on halves of the samples.
     k : int
     task : {"classification", "regression"}, optional
         Needed where there is an estimator for each: "fsa" is a regressor without it.

@@ -5,6 +5,7 @@ from itertools import combinations, islice
 from math import comb
 
 import numpy as np
+from sklearn import config_context
 from sklearn.feature_selection import RFE, SequentialFeatureSelector
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
@@ -49,15 +50,21 @@ class WrapperSelector(RankedSelector):
         self.cv = cv
         self.random_state = random_state
 
-    def _order(self, X, y, classes, k):
+    def _takes_weights(self):
+        return self.search == "backward"
+
+    def _order(self, X, y, classes, k, weight):
         if self.search not in SEARCHES:
             raise ParameterError(f"search must be one of {SEARCHES}, got {self.search!r}")
-        X = standardized(X)
+        X = standardized(X, weight)
         model = RidgeClassifier() if classes else Ridge()
         if k == X.shape[1]:
             return np.arange(k)
         if self.search == "backward":
-            return np.argsort(RFE(model, n_features_to_select=k, step=0.1).fit(X, y).ranking_, kind="stable")
+            search = RFE(model, n_features_to_select=k, step=0.1)
+            with config_context(enable_metadata_routing=False):  # the weights are the model's
+                search.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+            return np.argsort(search.ranking_, kind="stable")
         folds = self._folds(y, classes)
         if self.search == "forward":
             chosen = SequentialFeatureSelector(model, n_features_to_select=k, cv=folds).fit(X, y)

@@ -36,7 +36,7 @@ K = 10
 MAX_ROWS = 300
 STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 DEFAULTS = {
-    "labels": "lorenz of two classes if 0.35 <= h <= 0.7, else full (1 - h) / h in [0.3, 1]",
+    "labels": "lorenz of two classes if 0.35 <= h <= 0.75, else full (1 - h) / h in [0.3, 1]",
     "quantities": "ridge (1 - h) / h in [0.3, 3]",
 }
 """The rules of `annealed.models.estimators.adaptive`, without its second fit where labels are clean."""
@@ -154,7 +154,7 @@ def label_rules():
     """Yield rules for labels: (name, function of share and whether there are two classes to a setting)."""
     for setting in classifiers(1):
         yield setting, lambda share, two, setting=setting: setting
-    bounds = product((0.3, 0.35, 0.4), (0.6, 0.7, 0.8), (False, True))
+    bounds = product((0.3, 0.35, 0.4), (0.65, 0.75, 0.85), (False, True))
     for (low, high, only_two), least, most in product(bounds, STRENGTHS, STRENGTHS):
 
         def rule(share, two, low=low, high=high, only_two=only_two, least=least, most=most):

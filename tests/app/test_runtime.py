@@ -8,6 +8,7 @@ import pytest
 from table_models import CURVES, fitted_models
 
 from annealed import runtime
+from annealed.models import Piecewise
 from annealed.models.curves import CurveModel
 from annealed.models.model_files import read_model_file, write_model_file
 
@@ -29,6 +30,7 @@ for name in {blocked}:
     sys.modules[name] = None
 import numpy as np
 from annealed import runtime
+from annealed.models import Piecewise
 folder = sys.argv[1]
 X = np.load(folder + "/X.npy")
 for i in range(int(sys.argv[2])):
@@ -43,8 +45,8 @@ assert not loaded & set({blocked}), loaded
 
 
 def test_the_same_numbers_where_nothing_else_is_installed(tmp_path, rng):
-    X = rng.standard_normal((100, 8))
-    models = [m for response in ("linear", "piecewise") for m in fitted_models(X, response).values()]
+    X, spaced = rng.standard_normal((100, 8)), Piecewise(ranges="trimmed")
+    models = [m for response in ("linear", "piecewise", spaced) for m in fitted_models(X, response).values()]
     np.save(tmp_path / "X.npy", X)
     for i, model in enumerate(models):
         model.save(tmp_path / f"{i}.safetensors")

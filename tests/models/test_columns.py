@@ -3,7 +3,13 @@ import pytest
 from scipy import sparse
 
 from annealed.features.errors import DataError
-from annealed.models.columns import full_ranges, is_constant, trimmed_ranges, varying_columns
+from annealed.models.columns import (
+    copied_columns,
+    full_ranges,
+    is_constant,
+    trimmed_ranges,
+    varying_columns,
+)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
@@ -88,3 +94,18 @@ def test_of_many_rows_a_sample_says_where_the_middle_is(rng):
     low, high = trimmed_ranges(columns, np.ones(45_000))
     assert -19 < low[0] < -17
     np.testing.assert_allclose(high, columns.max(axis=1))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_copied_columns_as_a_slow_twin_finds_them(rng, make):
+    for _ in range(30):
+        n_rows = int(rng.integers(1, 60))
+        X = rng.integers(0, 2, (n_rows, 12)) * rng.choice([1.0, 2.5], (n_rows, 12))
+        X[:, rng.integers(0, 12, 4)] = X[:, rng.integers(0, 12, 4)]
+        X[:, 3] = rng.choice([0.0, 7.0])
+        expected = {}
+        for j in range(12):
+            first = next(i for i in range(j + 1) if np.array_equal(X[:, i], X[:, j]))
+            if first != j and np.ptp(X[:, j]) > 0:
+                expected.setdefault(first, []).append(j)
+        assert copied_columns(make(X)) == expected

@@ -5,9 +5,8 @@ import pytest
 from scipy import sparse
 
 from annealed.datasets import make_correlated_classification
-from annealed.models import FSAClassifier
-from annealed.models.estimators.adaptive import STRONG_SIGNALS, adapt_to_labels, adapt_to_quantities
-from annealed.models.penalties import FadingRidge
+from annealed.models import FSAClassifier, Piecewise
+from annealed.models.estimators.adaptive import DOUBTFUL_ERROR, adapt_to_labels, adapt_to_quantities
 
 
 def table(rng, situation, n=300, n_features=200):
@@ -22,20 +21,28 @@ def table(rng, situation, n=300, n_features=200):
     return X, (signal + noise > 0).astype(int)
 
 
-@pytest.mark.parametrize(
-    ("situation", "loss"), [("strong", "lorenz"), ("weak", "logistic"), ("apart", "logistic")]
-)
-def test_loss_follows_the_situation(rng, situation, loss):
+@pytest.mark.parametrize(("situation", "strong"), [("strong", True), ("weak", False), ("apart", False)])
+def test_loss_follows_the_situation(rng, situation, strong):
     X, y = table(rng, situation)
-    adapted = adapt_to_labels(X, np.where(y, 1.0, -1.0)[None], (5,))
-    assert adapted.loss == loss
-    assert (adapted == STRONG_SIGNALS) == (loss == "lorenz")
-    assert isinstance(adapted.penalty, FadingRidge) == (loss == "logistic")
-    model = FSAClassifier(k=5, n_iter=60).fit(X, y)
-    options = {} if loss == "lorenz" else {"batch_size": None, "penalty": adapted.penalty}
-    by_name = FSAClassifier(k=5, loss=model.loss_, n_iter=60, **options).fit(X, y)
+    adapted = adapt_to_labels(X, np.where(y, 1.0, -1.0)[None], (10,))
+    assert adapted.are_strong == strong
+    model = FSAClassifier(k=10, n_iter=60).fit(X, y)
+    assert model.loss_ == "logistic" or strong
+    options = {} if strong else {"batch_size": None, "penalty": adapted.ridge}
+    by_name = FSAClassifier(k=10, loss=model.loss_, n_iter=60, **options).fit(X, y)
     np.testing.assert_array_equal(model.coef_, by_name.coef_)
-    assert model.loss_ == loss or situation == "strong"
+
+
+def test_signals_are_weak_where_the_lorenz_model_errs_often(rng):
+    """A few hundred labels may seem to be explained by chance."""
+    X = rng.standard_normal((60, 400))
+    tried = {}
+    for seed in range(20):
+        y = np.random.default_rng(seed).permutation(np.arange(60) % 2)
+        if adapt_to_labels(X, np.where(y, 1.0, -1.0)[None], (1,)).are_strong:
+            tried[seed] = FSAClassifier(k=1, n_iter=60).fit(X, y).loss_
+    assert tried
+    assert set(tried.values()) == {"logistic"}
 
 
 def test_of_two_losses_for_strong_signals_the_one_with_fewer_training_errors_stays():
@@ -47,6 +54,8 @@ def test_of_two_losses_for_strong_signals_the_one_with_fewer_training_errors_sta
             for loss in ("auto", "lorenz", "logistic")
         }
         errors = {loss: np.mean(model.predict(X) != y) for loss, model in models.items()}
+        if errors["lorenz"] > DOUBTFUL_ERROR:
+            continue
         best = min(("lorenz", "logistic"), key=errors.__getitem__)
         assert models["auto"].loss_ == best
         np.testing.assert_array_equal(models["auto"].coef_, models[best].coef_)
@@ -78,6 +87,9 @@ def test_sparse_tables_and_many_classes_adapt_too(rng):
     assert FSAClassifier(k=5, n_iter=60).fit(sparse.csr_array(X), y + 2 * (X[:, 0] > 1)).loss_ == "logistic"
 
 
-def test_piecewise_responses_keep_to_lorenz(rng):
+def test_piecewise_responses_do_not_adapt(rng):
+    """Curves between quantiles find their smoothing by the likelihood, the others keep to Lorenz."""
     X, y = table(rng, "weak")
-    assert FSAClassifier(k=5, response="piecewise", n_iter=40).fit(X, y).loss_ == "lorenz"
+    assert FSAClassifier(k=5, response="piecewise", n_iter=40).fit(X, y).loss_ == "logistic"
+    spaced = Piecewise(ranges="trimmed")
+    assert FSAClassifier(k=5, response=spaced, n_iter=40).fit(X, y).loss_ == "lorenz"

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from annealed.features.errors import ParameterError
 from annealed.models import FSAClassifier, FSAClassifierCV, FSARegressor, FSARegressorCV
+from annealed.models.penalties import FadingRidge
 
 SHORT = {"n_iter": 60, "random_state": 0}
 
@@ -192,7 +193,9 @@ def test_the_size_is_chosen_for_rows_that_stay_on_disk_as_for_the_array(tmp_path
     X = (rng.standard_normal((1500, 12)) + 1).astype(np.float32)
     score = X[:, 0] - X[:, 3] + 0.5 * rng.standard_normal(1500)
     y = score > 0 if estimator is FSAClassifierCV else score
-    options = {"loss": "logistic"} if estimator is FSAClassifierCV else {"max_swaps": 0}
+    # What does not look at the whole table first, and a score that few rows do not decide.
+    classifier, regressor = {"loss": "logistic", "scoring": "accuracy"}, {"max_swaps": 0, "penalty": None}
+    options = classifier if estimator is FSAClassifierCV else regressor
     np.save(tmp_path / "X.npy", X)
     weight = np.linspace(0, 2, 1500)
     cv = ShuffleSplit(2, random_state=0)
@@ -204,3 +207,52 @@ def test_the_size_is_chosen_for_rows_that_stay_on_disk_as_for_the_array(tmp_path
     scores = [model.cv_results_["split_test_scores"] for model in models]
     np.testing.assert_allclose(scores[0], scores[1], atol=0.02)
     np.testing.assert_array_equal(models[0].get_support(), models[1].get_support())
+
+
+def test_loss_and_ridge_are_chosen_along_with_the_size(rng, X):
+    y = classes(rng, X)
+    model = FSAClassifierCV(
+        k=[1, 3], cv=3, losses=["lorenz", "logistic"], ridges=[0.1, 30.0], loss="huber", **SHORT
+    ).fit(X, y)
+    results = model.cv_results_
+    assert results["split_test_scores"].shape == (3, 8)
+    assert results["k"].tolist() == [1, 3] * 4
+    assert results["loss"].tolist() == ["lorenz"] * 4 + ["logistic"] * 4
+    assert results["ridge"].tolist() == [0.1, 0.1, 30, 30] * 2
+    best = int(np.argmax(results["mean_test_score"]))
+    chosen = model.k_, model.loss_, model.ridge_
+    assert chosen == (results["k"][best], results["loss"][best], results["ridge"][best])
+    penalty = FadingRidge(model.ridge_, 120, (model.k_,), least=1.0)
+    alone = FSAClassifier(k=model.k_, loss=model.loss_, penalty=penalty, batch_size=None, **SHORT).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, alone.coef_)
+    assert (model.loss, model.penalty, model.batch_size) == ("huber", "auto", "auto")
+
+
+def test_ridges_of_a_regressor(rng, X):
+    model = FSARegressorCV(k=[3], cv=3, ridges=[0.0, 1.0], **SHORT).fit(X, values(rng, X))
+    assert model.ridge_ in (0.0, 1.0)
+    assert model.get_support(indices=True).tolist() == [2, 5, 9]
+
+
+def test_the_logistic_loss_is_scored_by_its_likelihood(rng, X):
+    y = classes(rng, X)
+    options = {"k": [1, 3], "cv": 3, "loss": "logistic", **SHORT}
+    model = FSAClassifierCV(**options).fit(X, y)
+    named = FSAClassifierCV(scoring="neg_log_loss", **options).fit(X, y)
+    scores = (one.cv_results_["split_test_scores"] for one in (model, named))
+    np.testing.assert_allclose(*scores)
+
+
+def test_a_class_that_training_rows_lack_counts_as_impossible(rng, X):
+    y = np.repeat(["a", "b", "c"], [60, 50, 10])
+    folds = [(np.arange(110), np.arange(100, 120))]
+    model = FSAClassifierCV(k=[2], cv=folds, loss="logistic", **SHORT).fit(X, y)
+    assert model.cv_results_["mean_test_score"][0] < np.log(1e-15) / 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"ridges": [-1.0]}, {"ridges": []}, {"losses": []}, {"ridges": ["much"]}]
+)
+def test_what_is_no_candidate_is_refused(rng, X, options):
+    with pytest.raises(ParameterError, match=r"ridges must|losses and ridges must"):
+        FSAClassifierCV(k=[2], **options).fit(X, classes(rng, X))

@@ -162,3 +162,36 @@ def test_groups_of_another_length_are_refused(X, qid):
 def test_bad_pair_weights_are_refused(X, weight):
     with pytest.raises(DataError, match="weights must be 1 finite numbers of at least 0"):
         FSARanker(**SHORT).fit(X, pairs=[[0, 1]], r=[1.0], pair_weight=weight)
+
+
+def test_score_is_the_mean_ndcg_of_the_groups(rng):
+    X = rng.standard_normal((60, 6))
+    grades = np.digitize(X[:, 2] + 0.5 * rng.standard_normal(60), [-1, 0, 1])
+    qid = np.repeat(np.arange(6), 10)
+    grades[qid == 3] = 1  # says nothing
+    ranker = FSARanker(k=2, n_iter=50).fit(X, grades, qid=qid)
+    f = ranker.predict(X)
+    by_hand = []
+    for q in (0, 1, 2, 4, 5):
+        gain = 2.0 ** grades[qid == q] - 1
+        discount = 1 / np.log2(2 + np.arange(4))
+        best = np.sort(gain)[::-1][:4] @ discount
+        by_hand.append(gain[np.argsort(-f[qid == q])][:4] @ discount / best)
+    assert ranker.score(X, grades, qid=qid, n_best=4) == pytest.approx(np.mean(by_hand))
+    assert ranker.score(X, f - f.min()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("grades", "qid", "message"),
+    [
+        (np.ones(20), None, "no group has rows of different grades"),
+        (np.arange(20) - 3.0, None, "finite grades of at least 0"),
+        (np.arange(19), None, "X has 20 rows, y 19 and qid 20"),
+        (np.arange(20), np.zeros(3), "X has 20 rows, y 20 and qid 3"),
+    ],
+)
+def test_grades_that_cannot_be_scored(rng, grades, qid, message):
+    X = rng.standard_normal((20, 4))
+    ranker = FSARanker(k=1, n_iter=20).fit(X, np.arange(20))
+    with pytest.raises(DataError, match=message):
+        ranker.score(X, grades, qid=qid)

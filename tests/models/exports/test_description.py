@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from table_models import CURVES, fitted_models, holding
 
-from annealed.models import FSAClassifier
+from annealed.models import FSAClassifier, Piecewise
 from annealed.models.curves import CurveModel
 
 
@@ -27,9 +27,10 @@ def rounded(column, knots, steps):
     return knots[0] + np.floor((np.clip(column, knots[0], knots[-1]) - knots[0]) / width + 0.5) * width
 
 
-def test_curves_can_be_computed_from_their_description(rng):
+@pytest.mark.parametrize("response", ["piecewise", Piecewise(ranges="trimmed")])
+def test_curves_can_be_computed_from_their_description(rng, response):
     X = rng.standard_normal((100, 8))
-    model = fitted_models(X, "piecewise")["two targets"]
+    model = fitted_models(X, response)["two targets"]
     document = json.loads(model.to_json())
     for o in range(2):
         total = np.full(100, document["intercept"][o])

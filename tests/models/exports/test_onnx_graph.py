@@ -7,7 +7,7 @@ import pytest
 from table_models import CURVES, fitted_models, holding
 
 from annealed.features.errors import ParameterError
-from annealed.models import FSARegressor
+from annealed.models import FSARegressor, Piecewise
 from annealed.models.additive import PiecewiseModel
 from annealed.models.curves import CurveModel
 
@@ -19,7 +19,7 @@ def run(path, X):
     return dict(zip((output.name for output in session.get_outputs()), outputs, strict=True))
 
 
-@pytest.mark.parametrize("response", ["linear", "piecewise"])
+@pytest.mark.parametrize("response", ["linear", "piecewise", Piecewise(ranges="trimmed")])
 def test_fitted_estimators_of_every_kind(tmp_path, rng, response):
     pytest.importorskip("onnx")
     X = rng.standard_normal((100, 8))

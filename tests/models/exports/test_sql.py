@@ -8,7 +8,7 @@ import pytest
 from table_models import CURVES, fitted_models, holding
 
 from annealed.features.errors import ParameterError
-from annealed.models import FSARegressor
+from annealed.models import FSARegressor, Piecewise
 from annealed.models.additive import PiecewiseModel
 from annealed.models.curves import CurveModel
 
@@ -24,7 +24,7 @@ def evaluate(expressions, names, X):
     return np.array(database.execute(f"select {', '.join(expressions)} from t").fetchall())
 
 
-@pytest.mark.parametrize("response", ["linear", "piecewise"])
+@pytest.mark.parametrize("response", ["linear", "piecewise", Piecewise(ranges="trimmed")])
 def test_fitted_estimators_of_every_kind(rng, response):
     X, new = rng.standard_normal((100, 8)), 2 * rng.standard_normal((300, 8))
     for model in fitted_models(X, response).values():
