@@ -30,7 +30,6 @@ for name in {blocked}:
     sys.modules[name] = None
 import numpy as np
 from annealed import runtime
-from annealed.models import Piecewise
 folder = sys.argv[1]
 X = np.load(folder + "/X.npy")
 for i in range(int(sys.argv[2])):

@@ -200,7 +200,7 @@ def test_the_size_is_chosen_for_rows_that_stay_on_disk_as_for_the_array(tmp_path
     weight = np.linspace(0, 2, 1500)
     cv = ShuffleSplit(2, random_state=0)
     models = [
-        estimator([1, 2, 4], cv=cv, n_iter=150, **options).fit(table, y, weight)
+        estimator([1, 2], cv=cv, n_iter=150, **options).fit(table, y, weight)
         for table in (X, tmp_path / "X.npy")
     ]
     assert models[0].k_ == models[1].k_
