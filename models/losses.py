@@ -93,6 +93,44 @@ class Loss(ABC):
         return self.value(response, start, stop)
 
 
+class FixedSlopes(Loss):
+    """No loss: its slopes are given, whatever the responses. Gradients are then products with the columns.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n_outputs, n_rows), float64
+    """
+
+    separable = True
+
+    def __init__(self, slopes: np.ndarray) -> None:
+        self.slopes = slopes
+        self.n_outputs, self.n_rows = slopes.shape
+
+    def splits(self, batch_size: int | None) -> list[tuple[int, int]]:
+        return [(0, self.n_rows)]
+
+    def value(self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None) -> float:
+        return 0.0
+
+    def derivative(
+        self, response: np.ndarray, start: int, stop: int, n_mean: int | None = None
+    ) -> np.ndarray:
+        return self.slopes[:, start:stop] / (n_mean or stop - start)
+
+    def hessian_product(self, direction: np.ndarray, start: int, stop: int) -> np.ndarray:
+        return np.zeros_like(direction)
+
+    def initial_intercept(self) -> np.ndarray:
+        return np.zeros(self.n_outputs)
+
+    def n_terms(self, start: int, stop: int) -> int:
+        return stop - start
+
+    def take(self, rows: np.ndarray) -> "FixedSlopes":
+        return FixedSlopes(np.ascontiguousarray(self.slopes[:, rows]))
+
+
 class PointwiseLoss(Loss):
     """A loss that is a weighted mean over samples.
 

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .row_protocol import RowSource
+
+READ_VALUES = 1 << 21
 
 
 class RowSubset:
@@ -24,6 +27,7 @@ class RowSubset:
         self.name = source.name
         self.n_rows, self.n_features = len(rows), source.n_features
         self.feature_names = source.feature_names
+        self.reads_anywhere = getattr(source, "reads_anywhere", False)
         self.left_out: tuple[str, ...] = ()  # told once, for the source
         self.is_sparse = source.is_sparse
         self._source = source
@@ -60,3 +64,25 @@ class RowSubset:
     def place(self, row: int) -> str:
         """Say where a row is."""
         return self._source.place(int(self._rows[row - self._first]))
+
+
+def read_some(source: RowSource, rows: np.ndarray, columns: np.ndarray):
+    """Return a few rows, in any order, and columns, ascending, of a source.
+
+    Where rows can be read anywhere, each is read alone; otherwise whatever lies between them is read along.
+    """
+    if getattr(source, "reads_anywhere", False):
+        blocks = [next(source.blocks(i, i + 1, 1, columns))[1] for i in rows.tolist()]
+        return sparse.vstack(blocks, format="csr") if source.is_sparse else np.concatenate(blocks)
+    ascending, place = np.unique(rows, return_inverse=True)
+    size = max(1, READ_VALUES // source.n_features)
+    blocks = [block for _, block in RowSubset(source, ascending).blocks(0, len(ascending), size, columns)]
+    return (sparse.vstack(blocks, format="csr") if source.is_sparse else np.concatenate(blocks))[place]
+
+
+def samples_that_count(X, targets: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return the samples of positive weight and their targets, (n_targets, n); rows on disk stay there."""
+    if not isinstance(X, RowSource) or weight.all():
+        return X, targets
+    rows = np.flatnonzero(weight)
+    return RowSubset(X, rows), targets[:, rows]

@@ -19,10 +19,13 @@ import numpy as np
 from scipy import sparse
 
 from .columns import ROUNDING
+from .row_protocol import RowSource
+from .row_subset import read_some
 
 MAX_ROWS = 256
 MAX_COLUMNS = 2048
 MAX_COMPARED_ROWS = 10_000  # of more, repeated ones are not looked for
+COMPARED_AT_ONCE = 256  # rows of a table that is not in memory
 SHARES = np.linspace(0.01, 0.99, 99)
 
 
@@ -34,7 +37,7 @@ def signal_share(X, targets: np.ndarray, rng: np.random.Generator) -> tuple[floa
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : ndarray, sparse matrix or rows of shape (n_samples, n_features)
     targets : ndarray of shape (n_targets, n_samples), float64
     rng : Generator
 
@@ -46,9 +49,11 @@ def signal_share(X, targets: np.ndarray, rng: np.random.Generator) -> tuple[floa
     n_distinct : int
         Number of different samples; of more than 10,000, all are taken to be different.
     """
-    different = _different_rows(X, targets)
+    find_different = _different_among if isinstance(X, RowSource) else _different_rows
+    different = find_different(X, targets)
     rows = different[_some(len(different), MAX_ROWS, rng)]
-    part = X[rows][:, _some(X.shape[1], MAX_COLUMNS, rng)]
+    columns = _some(X.n_features if isinstance(X, RowSource) else X.shape[1], MAX_COLUMNS, rng)
+    part = read_some(X, rows, columns) if isinstance(X, RowSource) else X[rows][:, columns]
     standard = _standardised(part.toarray() if sparse.issparse(part) else part)
     targets = _standardised(targets[:, rows].T)
     if standard.shape[1] == 0 or targets.shape[1] == 0:
@@ -71,6 +76,21 @@ def _different_rows(X, targets: np.ndarray) -> np.ndarray:
     direction = np.cos(np.arange(X.shape[1], dtype=np.float64)) / largest
     # The same row may give another last bit at another place.
     keys = np.round(np.stack([X @ direction, *targets]) / np.sqrt(X.shape[1]), 9)
+    return np.unique(keys, axis=1, return_index=True)[1]
+
+
+def _different_among(rows: RowSource, targets: np.ndarray) -> np.ndarray:
+    """Do what `_different_rows` does, block by block."""
+    if rows.n_rows > MAX_COMPARED_ROWS:
+        return np.arange(rows.n_rows)
+    largest = np.zeros(rows.n_features)
+    for _, block in rows.blocks(0, rows.n_rows, COMPARED_AT_ONCE):
+        greatest = abs(block).max(axis=0)
+        largest = np.maximum(largest, greatest.toarray().ravel() if rows.is_sparse else greatest)
+    largest[largest <= 0] = 1.0
+    direction = np.cos(np.arange(rows.n_features, dtype=np.float64)) / largest
+    along = np.concatenate([b @ direction for _, b in rows.blocks(0, rows.n_rows, COMPARED_AT_ONCE)])
+    keys = np.round(np.stack([along, *targets]) / np.sqrt(rows.n_features), 9)
     return np.unique(keys, axis=1, return_index=True)[1]
 
 

@@ -18,6 +18,7 @@ _HOME = {
     "Piecewise": "models",
     "distributed": "models.cluster",
     "load_model": "models",
+    "on_device": "models.designs.device",
     "open_rows": "datasets.rows",
     "resumable": "models.run_states",
 }

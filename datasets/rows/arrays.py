@@ -25,6 +25,7 @@ class ArrayRows(RowSource):
         self.dtype = float_dtype(array.dtype, name)
         self._array = array
         self._first = 0
+        self.reads_anywhere = True
 
     def read(self, start, stop, columns=None):
         rows = self._array[start - self._first : stop - self._first]
@@ -61,7 +62,7 @@ class FileRows(RowSource):
         self.dtype = float_dtype(dtype, self.name)
         self._stored = np.dtype(dtype)
         self._offset = offset
-        self._by_rows = by_rows
+        self._by_rows = self.reads_anywhere = by_rows
 
     def read(self, start, stop, columns=None):
         self._files.check(self.path)

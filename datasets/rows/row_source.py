@@ -30,6 +30,8 @@ class RowSource(ABC):
         One sentence for every column that is not a feature.
     is_sparse : bool
         Whether blocks are `csr_array` of SciPy.
+    reads_anywhere : bool
+        Whether a single row is read as quickly wherever it is.
     """
 
     name: str
@@ -39,6 +41,7 @@ class RowSource(ABC):
     feature_names: tuple[str, ...] | None = None
     left_out: tuple[str, ...] = ()
     is_sparse: bool = False
+    reads_anywhere: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:

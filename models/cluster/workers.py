@@ -121,10 +121,18 @@ class ClusterShards:
 
     def values(self, number: int, start: int, stop: int) -> tuple[np.ndarray, Any]:
         """Return positions and values of a part's rows among [start, stop) of all."""
+        return self._of_part("values", number, start, stop)
+
+    def column(self, number: int, place: int) -> tuple[np.ndarray, Any]:
+        """Return positions and values of a part's rows in one of its columns."""
+        return self._of_part("column", number, place)
+
+    def _of_part(self, method: str, number: int, *arguments):
+        """Call a method of the shard that has a part."""
         while True:
             address = self._owner[number]
             try:
-                return self._result(address, self._call(address, "values", number, start, stop))
+                return self._result(address, self._call(address, method, number, *arguments))
             except LostError as lost:
                 self._rebuild(lost.address)
 

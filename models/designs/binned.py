@@ -77,6 +77,11 @@ class BinnedDesign(ResidentDesign):
         """Return the codes of the features still kept, (n_features, n_rows) uint8."""
         return self._codes.values[self._codes.kept]
 
+    @property
+    def knots(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where bins begin and where codes are in them; see `CodeBasis`."""
+        return self._first_codes, self._position
+
     def keep(self, indices: np.ndarray) -> None:
         self._codes.keep(indices)
         self.n_features = len(indices)

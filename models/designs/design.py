@@ -146,6 +146,15 @@ class Design(ABC):
             relative_move = iterate.move(gradient, intercept_gradient, step)
         return value, relative_move
 
+    def products(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the sum over all rows of slope times column, (n_outputs, n_features); linear designs only.
+
+        Parameters
+        ----------
+        slopes : ndarray of shape (n_outputs, n_rows), float64
+        """
+        return self.block(0, self.n_rows).gradient(slopes)[:, :, 0]
+
     def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> AdditiveModel:
         """Return the model of these coefficients, in the units of the design's columns.
 

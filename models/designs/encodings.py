@@ -17,7 +17,7 @@ from numba import njit
 from scipy import sparse
 
 from ..additive import LinearModel
-from ..columns import check_variation, is_constant
+from ..columns import LEAST_OF_SPARSE, ROUNDING, check_variation, is_constant, usable_scale
 from ..knot_table import EvenTable, KnotTable, rows_counted
 from ..model_kinds import Model
 from .binned import BinnedDesign, knot_means
@@ -117,6 +117,7 @@ class StandardEncoding:
             _standardize(np.ascontiguousarray(rows), order, weight / total, columns, mean, squares)
         deviation = np.sqrt(squares)
         own = np.where(is_constant(deviation, mean), 1.0, deviation)
+        own[~np.isfinite(own)] = np.inf  # too large to be squared: left out once all parts are known
         _divide(columns, own)
         return columns, replace(self, mean=mean, scale=own), (np.array(total), mean, squares * total)
 
@@ -127,16 +128,18 @@ class StandardEncoding:
         if not both > 0:
             return one
         gap = mean2 - mean
-        return both, mean + gap * (n2 / both), squares + squares2 + gap**2 * (n * n2 / both)
+        with np.errstate(over="ignore", invalid="ignore"):  # such columns are left out
+            return both, mean + gap * (n2 / both), squares + squares2 + gap**2 * (n * n2 / both)
 
     def fit(self, summary):
         total, mean, squares = summary
-        deviation = np.sqrt(squares / total)
-        return {"mean": mean, "scale": _scale(deviation, mean)}
+        return {"mean": mean, **_scales(np.sqrt(squares / total), mean)}
 
     def fitted(self, known):
-        factor = self.scale / known["scale"]
-        return replace(self, factor=factor, shift=(self.mean - known["mean"]) / known["scale"])
+        is_used = np.isfinite(known["scale"])
+        with np.errstate(invalid="ignore"):  # inf / inf, of columns that are left out
+            factor, shift = self.scale / known["scale"], (self.mean - known["mean"]) / known["scale"]
+        return replace(self, factor=np.where(is_used, factor, 0.0), shift=np.where(is_used, shift, 0.0))
 
     def keep(self, indices):
         return replace(
@@ -268,7 +271,7 @@ class SparseEncoding:
         total, first, second = summary
         mean = first / total
         deviation = np.sqrt(np.maximum(0.0, second / total - mean**2))
-        return {"scale": _scale(deviation, mean)}
+        return _scales(deviation, mean, least=LEAST_OF_SPARSE)
 
     def fitted(self, known):
         return replace(self, scale=known["scale"])
@@ -304,11 +307,13 @@ class SparseEncoding:
         return SparseDesign(rows[np.argsort(np.concatenate([positions for positions, _ in collection]))])
 
 
-def _scale(deviation: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Return the deviations, 1 for constant columns; an error if all are."""
-    constant = is_constant(deviation, mean)
-    check_variation(~constant)
-    return np.where(constant, 1.0, deviation)
+def _scales(deviation: np.ndarray, mean: np.ndarray, least: float = ROUNDING) -> dict[str, np.ndarray]:
+    """Return what columns are divided by, as for tables in memory, and which vary; an error if none does."""
+    varies = ~is_constant(deviation, mean)
+    check_variation(varies)
+    deviation = np.where(varies, np.where(np.isnan(deviation), np.inf, deviation), 0.0)
+    scale = usable_scale(deviation, mean, least=least)
+    return {"scale": scale, "varies": varies & np.isfinite(scale)}
 
 
 @njit(cache=True, nogil=True, fastmath=REASSOCIATE)
@@ -338,6 +343,9 @@ def _divide(columns, scale):
     for j in range(len(scale)):
         factor = 1.0 / scale[j]
         column = columns[j]
+        if factor == 0.0:
+            column[:] = 0.0
+            continue
         for i in range(len(column)):
             column[i] *= factor
 

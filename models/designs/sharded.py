@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..additive import AdditiveModel
-from ..losses import Loss
+from ..losses import FixedSlopes, Loss
 from .binned import BinnedDesign
 from .design import Block, Design, ResidentDesign
 from .encodings import Encoding
@@ -43,6 +43,8 @@ class Shards(Protocol):
     def sums(self, method: str, *arguments) -> list[dict[Node, Any]]: ...
 
     def values(self, number: int, start: int, stop: int) -> tuple[np.ndarray, Any]: ...
+
+    def column(self, number: int, place: int) -> tuple[np.ndarray, Any]: ...
 
 
 class ShardedDesign(Design):
@@ -110,6 +112,31 @@ class ShardedDesign(Design):
     def descend(self, loss, penalty, batches, iterate, step, guard) -> tuple[float, float]:
         design: Design = super() if self.resident is None else self.resident  # type: ignore[assignment]
         return design.descend(loss, penalty, batches, iterate, step, guard)
+
+    def products(self, slopes: np.ndarray) -> np.ndarray:
+        if self.resident is not None:
+            return self.resident.products(slopes)
+        nothing = np.zeros((len(slopes), self.n_features, 1)), np.zeros(len(slopes))
+        _, gradient, _ = self.value_and_gradient(FixedSlopes(slopes), *nothing, 0, self.n_rows)
+        return self.n_rows * gradient[:, :, 0]
+
+    def column(self, j: int) -> np.ndarray:
+        """Return a column of linear responses as all parts understand it, (n_rows,) float64."""
+        out = np.empty(self.n_rows)
+        if self.resident is not None:
+            alone = np.zeros((1, self.n_features, 1))
+            alone[0, j] = 1.0
+            return self.resident.block(0, self.n_rows).response(alone, np.zeros(1))[0]
+        for plan in self._plans:
+            positions, values = self._shards.column(plan.number, j)
+            if len(positions):
+                out[positions] = values
+        return out
+
+    @property
+    def varies(self) -> np.ndarray:
+        """Which of all features vary, and not too much to be used."""
+        return self._known["varies"]
 
     def to_model(self, kept: np.ndarray, beta: np.ndarray, intercept: np.ndarray) -> AdditiveModel:
         """Return the model of these coefficients, in the units of the rows as they are read."""

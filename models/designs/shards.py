@@ -140,6 +140,14 @@ class Shard:
         """Return positions and values of a part's rows among [start, stop) of all."""
         return self._run[number].values(start, stop)
 
+    def column(self, number: int, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and values of a part's rows in one of its columns, by its place among the kept."""
+        part = self._run[number].kept(np.array([place]))
+        positions, values = part.values(0, int(part.positions.max(initial=-1)) + 1)
+        if values is None:
+            return positions, np.empty(0)
+        return positions, values.toarray()[:, 0] if sparse.issparse(values) else values[0]
+
     def _sum(self, term: Callable[[StoredPart], Any]) -> dict[Node, Any]:
         """Add a term of each part along the tree; the parts are gone through side by side."""
         tree = TreeSum()
@@ -252,3 +260,7 @@ class LocalShards:
     def values(self, number: int, start: int, stop: int) -> tuple[np.ndarray, Any]:
         """Return positions and values of a part's rows among [start, stop) of all."""
         return self.shard.values(number, start, stop)
+
+    def column(self, number: int, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and values of a part's rows in one of its columns."""
+        return self.shard.column(number, place)

@@ -23,6 +23,7 @@ from ..cluster.context import current_client, one_fit_at_a_time
 from ..cluster.workers import ClusterShards
 from ..columns import varying_columns
 from ..curves import CurveModel, knot_arrays
+from ..designs.device import moved
 from ..losses import Loss
 from ..model_kinds import Model
 from ..penalties import KeepsFeatures, Penalty
@@ -298,6 +299,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         all_rows = all_rows and isinstance(self.batch_size, str)
         sizes = [self._attainable(k, design.n_features) for k in ks]
         is_exact = prepared.fits_exactly(sizes, loss, penalty)
+        design = design if is_exact else moved(design)
         schedule = InverseSchedule(sizes[0], self.n_iter, self.mu)
         config = AnnealingConfig(
             batch_size=None if all_rows else self._resolve_batch_size(design.n_rows),
@@ -342,9 +344,9 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         parameters = self.get_params(deep=False)
         return [f"{name}={value!r}" for name, value in sorted(parameters.items()) if name != "callback"]
 
-    def _sizes_of_models(self, X, ks: Sequence[int]) -> tuple[int, ...]:
+    def _sizes_of_models(self, ks: Sequence[int]) -> tuple[int, ...]:
         """Return how many features the models will have; nothing where they are kept by groups."""
-        return () if self.feature_groups is not None else tuple(min(int(k), X.shape[1]) for k in ks)
+        return () if self.feature_groups is not None else tuple(min(int(k), self.n_features_in_) for k in ks)
 
     def _attainable(self, k: int, n_features: int) -> int:
         if isinstance(k, bool):

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..losses import LABEL_LOSSES, find_loss
 from ..responses import QUANTILES, Linear, Piecewise, Prepared
-from ..row_protocol import RowSource
+from ..row_subset import samples_that_count
 from ..target_kinds import encode_classes, signs
 from .adaptive import DOUBTFUL_ERROR, adapt_to_labels
 from .base import BaseFSA, Fitted, LossFactory, fitting
@@ -179,17 +179,15 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
         ]
 
     def _adapt(self, train: "_Training") -> tuple[list[Fitted], str]:
-        """Return the models by the loss that suits the training samples, and its name.
-
-        A table that is not held in memory has many rows, and chance among columns is no concern.
-        """
+        """Return the models by the loss that suits the training samples, and its name."""
         response = self._resolve_response()
         if isinstance(response, Piecewise) and response.ranges == QUANTILES:
             # How smooth curves are is found from the likelihood of the labels, see `curve_fit.py`.
             return train("logistic"), "logistic"
-        if not isinstance(response, Linear) or isinstance(train.X, RowSource):
+        if not isinstance(response, Linear):
             return train("lorenz"), "lorenz"
-        adapted = adapt_to_labels(train.X, train.targets, self._sizes_of_models(train.X, train.ks))
+        samples = samples_that_count(train.X, train.targets, train.weight)
+        adapted = adapt_to_labels(*samples, self._sizes_of_models(train.ks))
         if adapted.are_strong:
             fitted = train("lorenz")
             error = train.error(fitted)

@@ -7,9 +7,12 @@ import numpy as np
 from ...features.threads import one_blas_thread
 from ..annealing import AnnealingResult
 from ..designs import Design
+from ..designs.sharded import ShardedDesign
 from ..penalties import FadingRidge, Penalty, Ridge
 from ..responses import Prepared
 from ..swaps import Products, swap
+
+PRODUCT_BYTES = 1 << 26  # of columns whose products with all others are taken in one pass over rows
 
 
 def can_swap(penalty: Penalty | None) -> bool:
@@ -35,7 +38,7 @@ def swapped(
     targets: np.ndarray,
     weight: np.ndarray,
     *,
-    varying: np.ndarray,
+    varying: np.ndarray | None,
     ridges: tuple[float, float],
     max_swaps: int,
     always_keep: np.ndarray | None,
@@ -51,8 +54,8 @@ def swapped(
     targets : ndarray of shape (n_outputs, n_rows), float64
         Of weighted mean zero; rows in the design's order, like `weight`.
     weight : ndarray of shape (n_rows,), positive
-    varying : ndarray of int
-        The features that are not constant.
+    varying : ndarray of int, or None
+        The features that are not constant; a design of rows in parts knows them itself.
     ridges : tuple of float
         See `ridges_of`.
     max_swaps : int
@@ -61,15 +64,25 @@ def swapped(
     """
     design = prepared.new_design()
     part = weight / weight.sum()
-    means = _sums(design, part[None])[0]
+    means, *with_targets = design.products(np.concatenate([part[None], targets * part]))
     squares = np.zeros(design.n_features)
-    squares[varying] = 1.0
+    squares[design.varies if isinstance(design, ShardedDesign) else varying] = 1.0
+    found_before: dict[int, np.ndarray] = {}
+
+    def slopes(j: int) -> np.ndarray:
+        # Sparse columns are not centred; against a centred one it makes no difference.
+        return part * (_column(prepared, design, j) - means[j])
+
+    if isinstance(design, ShardedDesign):  # a pass over the rows takes its time: several columns in one
+        at_once = max(1, PRODUCT_BYTES // (8 * design.n_rows))
+        for first in range(0, len(result.kept), at_once):
+            some = result.kept[first : first + at_once].tolist()
+            found_before.update(zip(some, design.products(np.stack([slopes(j) for j in some])), strict=True))
 
     def with_column(j: int) -> np.ndarray:
-        # Sparse columns are not centred; against a centred one it makes no difference.
-        return _sums(design, (part * (_column(prepared, j) - means[j]))[None])[0]
+        return found_before[j] if j in found_before else design.products(slopes(j)[None])[0]
 
-    products = Products(_sums(design, targets * part), with_column, squares, float(np.sum(part * targets**2)))
+    products = Products(np.array(with_targets), with_column, squares, float(np.sum(part * targets**2)))
     found = swap(
         products,
         result.kept,
@@ -92,13 +105,10 @@ def swapped(
     )
 
 
-def _sums(design: Design, residual: np.ndarray) -> np.ndarray:
-    """Sum of each column times each residual over all rows, (n_outputs, n_features)."""
-    return design.block(0, design.n_rows).gradient(residual)[:, :, 0]
-
-
-def _column(prepared: Prepared, j: int) -> np.ndarray:
+def _column(prepared: Prepared, design: Design, j: int) -> np.ndarray:
     """One column of the design, (n_rows,) float64."""
+    if isinstance(design, ShardedDesign):
+        return design.column(j)
     alone = prepared.new_design()
     alone.keep(np.array([j]))
     return alone.block(0, alone.n_rows).response(np.ones((1, 1, 1)), np.zeros(1))[0]

@@ -53,8 +53,9 @@ def problems(X, score):
         FSAClassifier(K, memory_budget=640_000, n_iter=100, response="piecewise"),
         (X, np.digitize(score, [-1, 1]), weight),
     )
-    yield FSARegressor(K, memory_budget=BUDGET, n_iter=100, feature_groups=np.arange(M) // 2), (X, score)
-    yield FSAClassifier(K, memory_budget=BUDGET, n_iter=100), (matrix, y, weight)
+    yield FSARegressor(K, memory_budget=BUDGET, n_iter=100), (X, score)
+    groups = np.arange(M) // 2
+    yield FSAClassifier(K, memory_budget=BUDGET, n_iter=100, feature_groups=groups), (matrix, y, weight)
 
 
 @pytest.mark.parametrize("number", range(4))

@@ -10,6 +10,7 @@ import annealed
 from annealed.datasets.rows import open_rows
 from annealed.features.errors import DataError, ParameterError
 from annealed.models import FSAClassifier, FSARanker, FSARegressor, Piecewise, row_preparation
+from annealed.models.signal_share import signal_share
 
 N, M, K = 3000, 30, 4
 SMALL = 6_000_000  # of which a half is for rows' own numbers: the columns do not fit
@@ -231,6 +232,55 @@ def test_arrays_within_the_budget_are_held_in_memory(table):
     np.testing.assert_array_equal(held.coef_, FSAClassifier(K).fit(X, score > 0).coef_)
 
 
-def test_choosing_k_takes_a_table_in_memory(table):
-    with pytest.raises(ParameterError, match="on tables in memory only"):
-        annealed.FSAClassifierCV([2, 4]).fit(open_rows(table[0]), table[1] > 0)
+def test_the_default_classifier_adapts_as_in_memory(table, tmp_path, streamed):
+    X, score = table
+    np.save(tmp_path / "X.npy", X)
+    rng = np.random.default_rng(3)
+    for y in (score > 0, rng.permutation(score) + 0.1 * score > 0, np.digitize(score, [-1, 1])):
+        weight = np.where(np.arange(N) % 7 == 0, 0.0, 1.0)
+        models = [FSAClassifier(K).fit(table, y, weight) for table in (X, tmp_path / "X.npy")]
+        assert models[0].loss_ == models[1].loss_
+        np.testing.assert_array_equal(models[0].get_support(), models[1].get_support())
+    assert models[0].loss_ == "logistic"
+
+
+def test_the_share_of_a_signal_is_that_of_the_table_in_memory(table, tmp_path):
+    X, score = table
+    X = np.concatenate([X, X[:50]])  # samples that are there twice
+    targets = np.concatenate([score, score[:50]])[None]
+    np.save(tmp_path / "X.npy", X)
+    matrix = sparse.csr_array(np.where(X > 5, X, 0))
+    sources = [(X, open_rows(tmp_path / "X.npy")), (matrix, open_rows(matrix))]
+    sources.append((X, open_rows(write_parquet(tmp_path / "table", X))))
+    for values, rows in sources:
+        found, wanted = (signal_share(given, targets, np.random.default_rng(0)) for given in (rows, values))
+        assert found == wanted
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_exchanges_are_those_of_the_table_in_memory(rng, streamed, is_sparse):
+    X = rng.standard_normal((N, M)).astype(np.float32)
+    if is_sparse:
+        X = np.where(np.abs(X) > 1, X, 0).astype(np.float32)
+    X[:, 7] = 0 if is_sparse else 2.5  # never selected
+    X[:, 20] = X[:, 0] + X[:, 1] + 0.2 * X[:, 2]  # stands for both at first
+    y = X[:, 0] + X[:, 1] + 0.1 * rng.standard_normal(N)
+    given = sparse.csr_array(X) if is_sparse else X
+    options = {"mu": 1e5, "n_iter": 10}  # features leave at once, so that there is something to exchange
+    alone = [FSARegressor(2, max_swaps=n, **options).fit(given, y) for n in (0, 100)]
+    found = FSARegressor(2, **options).fit(open_rows(given), y)
+    assert 20 in alone[0].get_support(indices=True)
+    assert alone[1].get_support(indices=True).tolist() == [0, 1]
+    np.testing.assert_array_equal(found.ranking_, alone[1].ranking_)
+    np.testing.assert_allclose(found.coef_, alone[1].coef_, atol=1e-3)
+
+
+def test_columns_that_cannot_be_squared_are_left_out_with_a_word(table, tmp_path):
+    X = table[0].astype(np.float64)
+    X[:, 11] *= 1e200
+    X[:, 12] = 1e9 + 1e-7 * X[:, 12]
+    np.save(tmp_path / "X.npy", X)
+    with pytest.warns(UserWarning, match="column 11 of X left out: values too large"):
+        found = FSARegressor(K, max_swaps=0).fit(tmp_path / "X.npy", table[1])
+    assert found.get_support(indices=True).tolist() == list(range(K))
+    assert np.isfinite(found.coef_).all()
