@@ -326,6 +326,8 @@ class Annealer:
             value, relative_move = self.design.descend(*problem, self.iterate, step, self.guard)
             if self.guard.accepts(value):
                 self.iterate.n_steps = 0
+                if isinstance(self.penalty, KeepsFeatures):
+                    self.penalty.project(self.iterate.beta)
                 return value, relative_move
             self._back_off(*batches[-1])
 

@@ -112,7 +112,10 @@ def varying_columns(X) -> np.ndarray:
         There is none.
     """
     low, high = column_extremes(X)
-    return check_variation(high > low)
+    varies = high > low
+    for j in np.flatnonzero(np.isnan(low)):  # a value beside a missing one is a variation, too
+        varies[j] = not np.isnan(X[:, j]).all()
+    return check_variation(varies)
 
 
 def check_variation(varies: np.ndarray) -> np.ndarray:

@@ -67,6 +67,13 @@ class Fit:
     intercept: float
     means: list[np.ndarray]
 
+    def respond(self, terms: Sequence[Basis]) -> np.ndarray:
+        """Return the response of each row to the terms of the fit."""
+        out = np.full(len(terms[0].place), self.intercept)
+        for term, values in zip(terms, self.values, strict=True):
+            _add_response(term.place, term.part, values, out)
+        return out
+
 
 class _Equations:
     """The weighted normal equations of all terms, in centred basis functions."""

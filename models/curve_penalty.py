@@ -7,7 +7,10 @@ missing and the categories have no neighbours, and are drawn towards the mean as
 category had the mean response: rare ones most.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 from .knot_table import PRIOR_ROWS, KnotTable
 from .penalties import Penalty, Ridge
@@ -25,10 +28,21 @@ class CurvePenalty:
     scale : ndarray of shape (n_features, n_coefficients), float64
         Values are coefficients times these.
     n_rows : float
+    monotone : mapping of int to int, optional
+        +1 or -1 of features whose curves may only rise or fall.
     """
 
-    def __init__(self, penalty: Penalty | None, table: KnotTable, scale: np.ndarray, n_rows: float) -> None:
+    def __init__(
+        self,
+        penalty: Penalty | None,
+        table: KnotTable,
+        scale: np.ndarray,
+        n_rows: float,
+        monotone: Mapping[int, int] | None = None,
+    ) -> None:
         self.penalty = penalty
+        self.signs = np.zeros(len(scale), dtype=np.int64)
+        self.signs[list(monotone or {})] = list((monotone or {}).values())
         self.table = table
         self.scale = scale
         self.prior = Ridge(PRIOR_ROWS / n_rows)
@@ -45,8 +59,21 @@ class CurvePenalty:
 
     def keep(self, indices: np.ndarray) -> None:
         """Forget all features but those at these positions."""
-        self.table, self.scale = self.table.keep(indices), self.scale[indices]
+        self.table, self.scale, self.signs = (
+            self.table.keep(indices),
+            self.scale[indices],
+            self.signs[indices],
+        )
         self._group()
+
+    def project(self, beta: np.ndarray) -> None:
+        """Move the curves that must be monotone to the nearest ones that are, in place."""
+        for j in np.flatnonzero(self.signs):
+            n, scale = int(self.table.n_knots[j]), self.scale[j, : self.table.n_knots[j]]
+            for of_output in beta:
+                values = of_output[j, :n] * scale
+                nearest = isotonic_regression(values, sample_weight=scale**-2, increasing=self.signs[j] > 0)
+                of_output[j, :n] = nearest / scale
 
     def curvature(self, n_features: int) -> float:
         bound = 0.0

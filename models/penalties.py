@@ -38,6 +38,10 @@ class KeepsFeatures(Protocol):
         """Forget all features but those at these ascending positions."""
         ...
 
+    def project(self, beta: np.ndarray) -> None:
+        """Move coefficients to the nearest ones that are allowed, in place; called after each iteration."""
+        ...
+
 
 def _check_weight(name: str, value: float) -> None:
     if not (np.isfinite(value) and value >= 0):

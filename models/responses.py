@@ -29,8 +29,10 @@ from .columns import (
     trimmed_ranges,
     usable_scale,
 )
+from .curve_pairs import choose_pairs
 from .curve_penalty import CurvePenalty
-from .curve_terms import CodedTable, CurveSource, fit_terms
+from .curve_terms import CodedTable, CurveSource, fit_terms, leftover, monotone_model
+from .curves import CurveModel
 from .designs import BinnedDesign, DenseDesign, Design, SparseDesign, knot_means
 from .designs.design import REASSOCIATE, TASK_VISITS
 from .knot_table import EvenTable, KnotTable, knots_of, rows_counted
@@ -83,11 +85,19 @@ class Prepared:
             not self.curves.of_last_run or len(set(sizes)) == 1
         )
 
-    def fit_curves(self, result: AnnealingResult, loss: Loss) -> Model:
-        """Return the curves of what a run selected, fitted exactly."""
+    def fit_curves(self, result: AnnealingResult, loss: Loss, n_pairs: int = 0) -> Model:
+        """Return the curves of what a run selected, fitted exactly, and those of the best pairs."""
         assert self.curves is not None
         assert isinstance(loss, SquaredError | Logistic)
-        return fit_terms(*self.curves.coded(result.kept), result.kept, loss)
+        coded, columns, features = self.curves.coded(result.kept)
+        pairs: list[tuple[int, int]] = []
+        if n_pairs:
+            order = np.argsort(result.ranking[features], kind="stable")
+            left_over = leftover(coded, columns, loss)
+            pairs = choose_pairs(coded, left_over, n_pairs, order)
+            if len(pairs) < n_pairs:
+                raise ParameterError(f"n_pairs = {n_pairs}: only {len(pairs)} pairs of columns can be one")
+        return fit_terms(coded, columns, pairs, features, loss)
 
     def respond(self, model: Model, result: AnnealingResult, X) -> np.ndarray:
         """Return f for each row of the table X itself, shape (n_samples, n_outputs)."""
@@ -159,6 +169,8 @@ class Piecewise(Response):
     categories : mapping of int to int, optional
         Columns of categories and how many each has, as numbers from 0; estimators know them from their
         tables.
+    monotone : mapping of int to int, optional
+        +1 or -1 of columns whose functions may only rise or fall.
 
     Examples
     --------
@@ -175,6 +187,7 @@ class Piecewise(Response):
     ranges: str = QUANTILES
 
     categories: Mapping[int, int] | None = None
+    monotone: Mapping[int, int] | None = None
 
     name = "piecewise"
     takes_sparse = False
@@ -204,20 +217,23 @@ class Piecewise(Response):
 
         def to_model(result: AnnealingResult) -> Model:
             kept = result.kept
-            return table.keep(kept).to_model(
+            model = table.keep(kept).to_model(
                 kept, result.beta, means[kept], result.intercept, None if scale is None else scale[kept]
             )
+            return monotone_model(model, self.monotone) if isinstance(model, CurveModel) else model
 
         def new_penalty(penalty: Penalty | None) -> Penalty | None:
             assert isinstance(table, KnotTable)
             assert scale is not None
-            return CurvePenalty(penalty, table, scale, n_counted)
+            return CurvePenalty(penalty, table, scale, n_counted, self.monotone)
 
         new_design = partial(BinnedDesign, codes, basis, means, scale)
         if not isinstance(table, KnotTable):
             return Prepared(order, new_design, to_model)
-        coded = CodedTable(codes, table, weight * (n_counted / weight.sum()))
-        curves = CurveSource(table.basis.n_coefficients, len(codes), lambda kept: (coded, kept))
+        coded = CodedTable(codes, table, weight * (n_counted / weight.sum()), self.monotone or {})
+        curves = CurveSource(
+            table.basis.n_coefficients, len(codes), lambda kept: (coded, kept, np.arange(len(codes)))
+        )
         return Prepared(order, new_design, to_model, new_penalty=new_penalty, curves=curves)
 
 

@@ -13,7 +13,7 @@ from ..features.errors import ParameterError
 from .annealing import AnnealingResult
 from .columns import SAMPLED_ROWS, trim
 from .curve_penalty import CurvePenalty
-from .curve_terms import CodedTable, CurveSource
+from .curve_terms import CodedTable, CurveSource, monotone_model
 from .designs.encodings import CodeEncoding, Encoding, SparseEncoding, StandardEncoding
 from .designs.parts import RowParts, TreeSum, consecutive_parts, divide_rows, number_of_parts, total
 from .designs.sharded import ShardedDesign, Shards
@@ -135,22 +135,33 @@ def prepare_rows(
         out[order] = response.T
         return out
 
-    to_model = attrgetter("model")  # of a sharded design, in the units of the rows
+    to_model: Callable = attrgetter("model")  # of a sharded design, in the units of the rows
     if not (isinstance(encoding, CodeEncoding) and isinstance(encoding.table, KnotTable)):
         return Prepared(order, new_design, to_model, respond)
     table, of_rows = encoding.table, weight[order]
     n_counted = rows_counted(len(order), of_rows.sum())
 
-    def coded(kept: np.ndarray) -> tuple[CodedTable, np.ndarray]:
+    monotone = getattr(settings.response, "monotone", None) or {}
+
+    def coded(kept: np.ndarray) -> tuple[CodedTable, np.ndarray, np.ndarray]:
         """Return the gathered survivors of the last run."""
         codes = designs[0].kept_codes(kept)
-        return CodedTable(codes, table.keep(kept), of_rows * (n_counted / of_rows.sum())), np.arange(
-            len(kept)
-        )
+        signs = {place: monotone[j] for place, j in enumerate(kept.tolist()) if j in monotone}
+        found = CodedTable(codes, table.keep(kept), of_rows * (n_counted / of_rows.sum()), signs)
+        return found, np.arange(len(kept)), kept
 
     curves = CurveSource(encoding.n_coefficients, memory.resident_bytes // len(order), coded, True)
-    new_penalty = partial(CurvePenalty, table=table, scale=known["scale"], n_rows=n_counted)
-    return Prepared(order, new_design, to_model, respond, new_penalty, curves)
+    new_penalty = partial(
+        CurvePenalty, table=table, scale=known["scale"], n_rows=n_counted, monotone=monotone
+    )
+    return Prepared(
+        order,
+        new_design,
+        lambda result: monotone_model(result.model, monotone),  # type: ignore[arg-type]
+        respond,
+        new_penalty,
+        curves,
+    )
 
 
 def make_plans(parts: RowParts, weight: np.ndarray, n_batches: int) -> list[PartPlan]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -27,12 +28,13 @@ from ..designs.device import moved
 from ..losses import Loss
 from ..model_kinds import Model
 from ..penalties import KeepsFeatures, Penalty
-from ..responses import Linear, Piecewise, Prepared, Response
+from ..responses import QUANTILES, Linear, Piecewise, Prepared, Response
 from ..row_preparation import RowSettings, prepare_rows
 from ..row_protocol import RowSource, respond_to_rows
 from ..run_states import current_states
 from ..schedules import InverseSchedule
 from .callbacks import CallbackSupport, each_iteration, followed
+from .explaining import Explains
 from .row_inputs import (
     as_rows,
     budget_bytes,
@@ -41,6 +43,14 @@ from .row_inputs import (
     read_target,
     read_weight,
     tell_left_out,
+)
+from .table_inputs import (
+    check_missing,
+    code_categories,
+    column_means,
+    columns_without_values,
+    find_categories,
+    resolve_monotone,
 )
 
 # More batches than this an iteration only cost time: larger samples get larger batches.
@@ -96,7 +106,7 @@ class FittedAttributes:
 
 
 @dataclass(eq=False, repr=False)
-class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
+class BaseFSA(FittedAttributes, Explains, CallbackSupport, SelectorMixin, BaseEstimator):
     """Base of the annealed estimators; see `FSAClassifier` for the parameters they share.
 
     Estimators are data classes: their fields are their parameters, of which a subclass states only its own
@@ -118,6 +128,11 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
     tol: float = 1e-5
     memory_budget: int | str | None = None
     warm_start: bool = False
+    monotone: Any = None
+    n_pairs: int = 0
+    missing: str = "auto"
+    categories: Any = "auto"
+    unseen: str = "missing"
     callback: Callable | None = None
 
     _parameter_constraints: ClassVar[dict] = {
@@ -135,6 +150,11 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "memory_budget": [COUNT, str, None],
         "warm_start": ["boolean"],
+        "monotone": [dict, None],
+        "n_pairs": [Interval(Integral, 0, None, closed="left")],
+        "missing": [StrOptions({"auto", "error", "mean"})],
+        "categories": [StrOptions({"auto", "text"}), "array-like"],
+        "unseen": [StrOptions({"missing", "error"})],
         "callback": [callable, None],
     }
 
@@ -197,10 +217,55 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
 
     def _validate(self, X, *, reset: bool = True, **options):
         """Check X (and y, if among the options) as scikit-learn does."""
-        accept_sparse = ["csr", "csc"] if self._resolve_response().takes_sparse else False
-        return validate_data(
-            self, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=reset, **options
+        response = self._resolve_response()
+        X = self._code_categories(X, response, reset)
+        checked = validate_data(
+            self,
+            X,
+            accept_sparse=["csr", "csc"] if response.takes_sparse else False,
+            dtype=[np.float64, np.float32],
+            reset=reset,
+            ensure_all_finite=True if sparse.issparse(X) else "allow-nan",
+            **options,
         )
+        if "y" in options:
+            return self._complete(checked[0], reset), checked[1]
+        return self._complete(checked, reset)
+
+    def _code_categories(self, X, response: Response, reset: bool):
+        """Return a table whose categories are numbers; those of a training table are found and remembered."""
+        if hasattr(self, "_known_columns"):  # of a fold, whose table has been coded before
+            self.categories_ = self._known_columns[0]
+            return X
+        if reset:
+            self.categories_ = find_categories(X, self.categories)
+            if self.categories_ and not _has_bins(response):
+                raise DataError(
+                    f"X has {len(self.categories_)} columns of categories, which a linear response cannot "
+                    'take; response="piecewise" can'
+                )
+        return code_categories(X, getattr(self, "categories_", {}), self.unseen)
+
+    def _complete(self, X, reset: bool):
+        """Return a checked table without missing values, unless these have bins."""
+        if sparse.issparse(X):
+            return X
+        if self.missing == "mean":
+            if reset:
+                self.fill_values_ = column_means(X, self._column_names())
+            missing = np.isnan(X)
+            return np.where(missing, self.fill_values_.astype(X.dtype), X) if missing.any() else X
+        if self.missing == "error" or not _has_bins(self._resolve_response()):
+            check_missing(X, self._column_names())
+        elif reset and np.isnan(X.min()) and len(empty := columns_without_values(X)):
+            names = [self._column_names()[j] for j in empty[:5]]
+            warn(f"{len(empty)} columns of X have no value at all and are left out: {names}", stacklevel=4)
+        return X
+
+    def _column_names(self) -> list[str]:
+        """Return the features' names, or their numbers."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"column {j}" for j in range(self.n_features_in_)] if names is None else list(names)
 
     def _validate_with_weights(self, X, y, sample_weight, **options):
         """Return X, y and positive weights, without the samples that weigh nothing.
@@ -224,6 +289,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         y, weight = read_target(rows, y, **options), read_weight(rows, sample_weight)
         tell_left_out(rows)
         self.n_features_in_ = rows.n_features
+        self.categories_ = {}
         self.__dict__.pop("feature_names_in_", None)
         if rows.feature_names is not None:
             self.feature_names_in_ = np.array(rows.feature_names, dtype=object)
@@ -252,7 +318,29 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         order = np.arange(X.shape[0])
         if shuffle:
             order = check_random_state(self.random_state).permutation(order)
-        return self._resolve_response().prepare(X, weight, order)
+        return self._bound_response().prepare(X, weight, order)
+
+    def _bound_response(self) -> Response:
+        """Return the response with what it has to know of the columns."""
+        response = self._resolve_response()
+        categories, signs = getattr(self, "_known_columns", None) or self._columns_known()
+        if not _has_bins(response):
+            if signs or self.n_pairs:
+                raise ParameterError(
+                    'monotone and n_pairs need response="piecewise", with knots at quantiles'
+                )
+            return response
+        n_features = self.n_features_in_
+        if self.n_pairs > (most := n_features * (n_features - 1) // 2):
+            raise ParameterError(f"n_pairs = {self.n_pairs} exceeds the {most} pairs of {n_features} columns")
+        counts = {j: len(labels) for j, labels in categories.items()}
+        return replace(response, categories=counts, monotone=signs)  # type: ignore[type-var]
+
+    def _columns_known(self) -> tuple[dict[int, list], dict[int, int]]:
+        """Return the labels of the columns of categories, and the signs of those that must be monotone."""
+        categories = getattr(self, "categories_", {})
+        names = getattr(self, "feature_names_in_", None)
+        return categories, resolve_monotone(self.monotone, names, self.n_features_in_, categories)
 
     def _prepare_rows(
         self, rows: RowSource, weight: np.ndarray, n_outputs: int, part_ends: np.ndarray | None
@@ -261,7 +349,7 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         n_rows = int(np.count_nonzero(weight))
         batch_size, client = self._resolve_batch_size(n_rows), current_client()
         settings = RowSettings(
-            self._resolve_response(),
+            self._bound_response(),
             n_batches=1 if batch_size is None or part_ends is not None else max(1, n_rows // batch_size),
             n_outputs=n_outputs,
             memory_budget=budget_bytes(self.memory_budget),
@@ -321,8 +409,13 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
         if len(candidates) < len(getattr(self, "ranking_", candidates)):
             path = [_among_all(result, candidates, self.ranking_) for result in path]
         if not is_exact:
+            if self.n_pairs:
+                raise ParameterError(
+                    "n_pairs needs the squared error or the logistic loss, the default penalty, and few "
+                    "enough features and rows"
+                )
             return [(prepared.to_model(result), result) for result in path]
-        return [(prepared.fit_curves(result, loss), result) for result in path]
+        return [(prepared.fit_curves(result, loss, self.n_pairs), result) for result in path]
 
     @property
     def _continues(self) -> bool:
@@ -367,12 +460,16 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
 
     def _set_fitted(self, model: Model, result: AnnealingResult) -> None:
         """Set the fitted attributes that all estimators have."""
+        self._set_model(model)
+        self.ranking_ = np.where(self.support_, 1, result.ranking)
+        self.trace_ = result.trace
+        self.n_iter_ = len(result.trace)
+
+    def _set_model(self, model: Model) -> None:
+        """Set what follows from the model alone."""
         self.model_ = model
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[model.features] = True
-        self.ranking_ = result.ranking
-        self.trace_ = result.trace
-        self.n_iter_ = len(result.trace)
         self.intercept_ = model.intercept
         if isinstance(model, LinearModel):
             self.coef_ = np.zeros((len(model.coef), self.n_features_in_))
@@ -382,6 +479,10 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
             self.knot_values_ = model.values
         elif isinstance(model, CurveModel):
             self.knots_, self.knot_values_ = knot_arrays(model)
+        if not isinstance(model, LinearModel):
+            self.feature_importances_ = np.zeros(self.n_features_in_)
+            strength = model.importance()
+            self.feature_importances_[model.features] = strength / max(strength.sum(), np.finfo(float).tiny)
 
     def _respond(self, X) -> np.ndarray:
         """Return f for each sample, shape (n_samples, n_outputs)."""
@@ -399,7 +500,14 @@ class BaseFSA(FittedAttributes, CallbackSupport, SelectorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        bins = self.missing == "auto" and _has_bins(self._resolve_response())
+        tags.input_tags.allow_nan = self.missing == "mean" or bins
         tags.input_tags.sparse = isinstance(self.response, str) and self.response == "linear"
         if isinstance(self.response, Response):
             tags.input_tags.sparse = self.response.takes_sparse
         return tags
+
+
+def _has_bins(response: Response) -> bool:
+    """Whether a response has a place for missing values and categories."""
+    return isinstance(response, Piecewise) and response.ranges == QUANTILES

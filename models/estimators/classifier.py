@@ -85,6 +85,21 @@ class FSAClassifier(ClassifierMixin, BaseFSA):
     random_state : int, RandomState or None
         Order of the rows: which batch they are in, and which of them the step is estimated on. The
         default is a number, so that a fit repeated gives the same model to the last bit.
+    monotone : dict, optional
+        +1 or -1 by the name or number of a column whose curve may only rise or fall. Like the next four, of
+        curves with knots at quantiles.
+    n_pairs : int
+        After the curves, so many pairs of columns get a surface each: those whose products explain most of
+        what the curves leave (see `curve_pairs.py`). They may be of columns that have no curve; all of them
+        are in `support_`.
+    missing : {"auto", "error", "mean"}
+        Missing values (NaN) have a place of their own in a curve, and are refused by linear and by equally
+        spaced responses ("auto"); refused ("error"); or filled in with the mean of their column ("mean").
+    categories : {"auto", "text"} or list
+        Columns of categories: those of pandas' type `category` ("auto"), of text besides ("text"), or these
+        names or numbers besides. Rare categories are drawn towards the mean.
+    unseen : {"missing", "error"}
+        What becomes of a category that no training row had.
     callback : callable, optional
         Called with a `Progress` after each iteration. From version 1.9 on, scikit-learn's callbacks are
         followed, too (`set_callbacks`): a fit is a task, each iteration one below it.

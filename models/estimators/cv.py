@@ -70,13 +70,25 @@ class SizeByCrossValidation:
         self
         """
         X, y, sample_weight = self._validate_all(X, y, sample_weight)
-        with fitting(self):
+        with fitting(self), self._tell_columns():
             split_parameters = self._split_parameters(sample_weight, groups)
             self.k_, loss, self.ridge_ = self._choose(X, y, sample_weight, split_parameters)
             settings = self._settings(loss, self.ridge_, len(y), [self.k_])
             with self._with(settings | {"warm_start": False}):  # the folds know no model before, either
                 self._set_fitted(*self._fit_sizes(X, y, sample_weight, [self.k_])[0])
         return self
+
+    @contextmanager
+    def _tell_columns(self) -> Iterator[None]:
+        """Tell the fits what is known of the columns of a table that has become numbers without names."""
+        names = getattr(self, "feature_names_in_", None)
+        self._known_columns = self._columns_known()  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            del self._known_columns
+            if names is not None:
+                self.feature_names_in_ = names
 
     @contextmanager
     def _with(self, settings: dict[str, Any]) -> Iterator[None]:
@@ -192,6 +204,7 @@ class SizeByCrossValidation:
         weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
         settings = self._settings(loss, ridge, len(train), sizes)
         estimator = self._single().set_params(**settings)
+        estimator._known_columns = self._known_columns
         fitted = estimator._fit_sizes(_rows_of(X, train), _safe_indexing(y, train), weight, sizes)
         scores = []
         for one in reversed(fitted):  # smallest first

@@ -32,6 +32,8 @@ NOT_KEPT = {
     "losses",
     "ridges",
     "warm_start",
+    "monotone",
+    "categories",
 }
 
 
@@ -55,6 +57,8 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
         raise DataError(f"cannot save a {type(estimator).__name__}; one of {sorted(CLASSES)} is needed")
     model = estimator.model_
     arrays = {"ranking": estimator.ranking_, **model.to_arrays()}
+    if hasattr(estimator, "fill_values_"):
+        arrays["fill_values"] = estimator.fill_values_
     if hasattr(estimator, "ramp_"):
         arrays["ramp"] = estimator.ramp_
     parameters = _parameters(estimator, model)
@@ -66,6 +70,7 @@ def save(estimator, path: str | os.PathLike, metadata: dict[str, Any] | None = N
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist(),
         "classes": _listed_classes(estimator),
         "loss": getattr(estimator, "loss_", None),
+        "categories": {str(j): labels for j, labels in getattr(estimator, "categories_", {}).items()},
     }
     write_model_file(path, "estimator", arrays, document)
 
@@ -110,6 +115,7 @@ def load(file: ModelFile):
     if estimator.response != response:
         raise DataError(f"model file: response is {estimator.response!r}, but its arrays are {response}")
     estimator.n_features_in_ = len(ranking)
+    _restore_inputs(estimator, file)
     _restore_labels(estimator, file.metadata, n_outputs=len(model.intercept))
     nothing = np.empty((0, 0, 0))
     result = AnnealingResult(model, model.features, nothing, model.intercept, ranking, Trace())
@@ -117,6 +123,22 @@ def load(file: ModelFile):
     if isinstance(estimator, FSAClassifier):
         _restore_ramp(estimator, file)
     return estimator
+
+
+def _restore_inputs(estimator, file: ModelFile) -> None:
+    """Restore how tables become numbers."""
+    if "fill_values" in file.arrays:
+        shape = (estimator.n_features_in_,)
+        estimator.fill_values_ = file.array("fill_values", dtype=np.float64, shape=shape)
+    found = file.metadata.get("categories") or {}
+    texts = [str(j) for j in range(estimator.n_features_in_)] if found else []
+    labels = found.values() if isinstance(found, dict) else [None]
+    kinds = str | int | float | bool
+    if not all(isinstance(of_one, list) and all(isinstance(v, kinds) for v in of_one) for of_one in labels):
+        raise DataError("model file: categories must be lists of texts or numbers")
+    if not set(found) <= set(texts):
+        raise DataError("model file: categories of columns that there are not")
+    estimator.categories_ = {int(j): of_one for j, of_one in found.items()}
 
 
 def _restore_labels(estimator, metadata: dict[str, Any], n_outputs: int) -> None:
