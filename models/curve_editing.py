@@ -32,8 +32,8 @@ def average(models: Sequence[CurveModel]) -> CurveModel:
 
 def _average_term(terms: list[Term], n_models: int) -> Term:
     axes = tuple(_joined_axis([term.axes[d] for term in terms]) for d in range(len(terms[0].axes)))
-    values = sum(_values_at(term, axes) for term in terms) / n_models
-    weights = sum(_weights_at(term, axes) for term in terms)
+    values = np.sum([_values_at(term, axes) for term in terms], axis=0) / n_models
+    weights = np.sum([_weights_at(term, axes) for term in terms], axis=0)
     return Term(axes, values, weights / max(weights.sum(), np.finfo(float).tiny))
 
 

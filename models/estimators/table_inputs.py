@@ -70,7 +70,7 @@ def code_categories(X, labels: Mapping[int, list], unseen: str):
 def check_missing(X: np.ndarray, names: Sequence[str]) -> None:
     """Raise a DataError that names the columns with missing values, if there are any."""
     if np.isnan(X.min()):
-        columns = np.flatnonzero(np.isnan(X).any(axis=0))
+        columns = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
         raise DataError(
             f'X contains NaN: {_listed([names[j] for j in columns])}; missing="mean" fills in means, '
             'response="piecewise" has a place for missing values'
@@ -82,7 +82,9 @@ def column_means(X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     missing = np.isnan(X)
     counts = len(X) - missing.sum(axis=0)
     if not counts.all():
-        raise DataError(f"{_listed([names[j] for j in np.flatnonzero(counts == 0)])} of X: no value at all")
+        raise DataError(
+            f"{_listed([names[j] for j in np.flatnonzero(counts == 0).tolist()])} of X: no value at all"
+        )
     return np.where(missing, 0.0, X).sum(axis=0) / counts
 
 
