@@ -55,22 +55,35 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
     outputs = (values, codes, *scaling, *extremes)
 
     def compute(task):
-        _compute_task(task, *inputs, *outputs, *_new_maps(), np.empty(RUN * CHUNK, dtype=np.float32))
+        maps = _take_spare_maps()
+        _compute_task(task, *inputs, *outputs, *maps)
+        _spare_maps.append(maps)
 
     # a task writes to its own columns and rows of the outputs
     for _ in in_threads(compute, range(min(TASKS, -(-len(patches) // CHUNK)))):
         pass
 
 
+_spare_maps: list = []  # fresh memory would cost a few windows more than their maps; as many as threads ran at once
+
+
+def _take_spare_maps():
+    try:
+        return _spare_maps.pop()
+    except IndexError:
+        return _new_maps()
+
+
 def _new_maps():
-    """Return memory for the pixels of a chunk, for the maps of the channels, and the latter as it is read."""
+    """Return memory for a chunk: pixels, maps of channels, these as they are read, and values of a run."""
     pixels = np.zeros((PATCH_PX, PATCH_PX, 3, CHUNK), dtype=np.uint8)
     memory = [(channel, channel.window_memory(CHUNK)) for channel in CHANNELS]
     read = [
         channel.tagged(tuple(array.ravel() for array in arrays[: len(channel.no_maps)]))
         for channel, arrays in memory
     ]
-    return pixels, tuple(channel.tagged(arrays) for channel, arrays in memory), tuple(read)
+    maps = tuple(channel.tagged(arrays) for channel, arrays in memory)
+    return pixels, maps, tuple(read), np.empty(RUN * CHUNK, dtype=np.float32)
 
 
 @njit(cache=True, nogil=True)

@@ -166,9 +166,14 @@ class WindowPool:
 
     def _run(self, patches, values=_NO_VALUES, codes=_NO_CODES, scaling=_NO_SCALING, extremes=_NO_EXTREMES):
         """Compute the outputs that are given; see `compute_windows`."""
-        needs = tuple(channel in self.channels for channel in CHANNELS)
-        offsets = self.offsets(chunk_layout())
-        compute_windows(patches, needs, self.kinds, offsets, values, codes, scaling, extremes)
+        needs, kinds, offsets = self._chunk_inputs
+        compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extremes)
+
+    @cached_property
+    def _chunk_inputs(self):
+        """What `compute_windows` has to know of the features; few windows cost no more than themselves."""
+        channels = self.channels
+        return tuple(c in channels for c in CHANNELS), self.kinds, self.offsets(chunk_layout())
 
     def compute(self, patches, out=None):
         """Return the features of stored windows.

@@ -19,8 +19,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "quick": {"k": 150, "rounds": 2, "hard": 4000, "scan": 0.34, "haar": 4000},
 }
 for _preset in PRESETS.values():
-    _preset.update(random=20_000, refine=300, align=300, parts=0, iterations=500)
-PRESETS["quick"].update(random=8000, refine=0, align=200, parts=80, iterations=250)
+    _preset.update(random=20_000, refine=300, align=300, parts=0, regions=150, iterations=500)
+PRESETS["quick"].update(random=8000, refine=0, align=200, parts=80, regions=0, iterations=250)
 
 FEW_OBJECTS = 500
 """Fewer annotated objects than this are trained on with the quick preset, unless one is named."""
@@ -126,6 +126,14 @@ def command(
             rich_help_panel="Model",
         ),
     ] = None,
+    regions: Annotated[
+        int | None,
+        typer.Option(
+            help="Features of the classifier of whole objects that goes over photos first; 150, or none with "
+            "quick; 0: photos are scanned for keypoints.",
+            rich_help_panel="Model",
+        ),
+    ] = None,
     scale_by: Annotated[str, typer.Option(help=SCALE_BY_HELP, rich_help_panel="Data")] = "auto",
     angles: AnglesOption = None,
     size_range: Annotated[
@@ -166,7 +174,7 @@ def command(
     check_new_file(out, overwrite or resume)
     names = None if keypoint is None else keypoint_names(keypoint)
     changed = {"k": k, "rounds": rounds, "hard": hard, "scan": scan, "haar": haar, "random": random}
-    changed |= {"refine": refine, "align": align, "parts": parts}
+    changed |= {"refine": refine, "align": align, "parts": parts, "regions": regions}
     turned = None if angles is None else read_angles(angles)
     photos = read_annotations(data)
     warn_of_problems(photos.problems)
@@ -210,6 +218,7 @@ def make_config(preset: Preset, changed: dict[str, Any], loss: LossName, size_ra
     from ...models.keypoints.training.config import TrainingConfig
     from ...models.keypoints.training.part_fitting import PartsConfig
     from ...models.keypoints.training.refinement_fitting import RefineConfig
+    from ...models.keypoints.training.region_fitting import RegionConfig
     from ...models.keypoints.training.targets import TargetConfig
 
     chosen = PRESETS[preset.value] | {name: value for name, value in changed.items() if value is not None}
@@ -224,6 +233,7 @@ def make_config(preset: Preset, changed: dict[str, Any], loss: LossName, size_ra
         refine=RefineConfig(k=chosen["refine"]),
         align=AlignConfig(k=chosen["align"]),
         parts=PartsConfig(k=chosen["parts"]),
+        regions=RegionConfig(k=chosen["regions"]),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...features.errors import DataError, ParameterError
 from ...features.pool import WINDOW_PX
 from ...features.pyramid import Level, check_rgb, gaussian_pyramid
+from ...features.threads import in_threads
 from ...features.turning import Turn
 from ..model_files import ModelFile, write_model_file
 from .angles import UPRIGHT, check_angles
@@ -23,16 +24,26 @@ from .objects.model import (
     apart_objects,
     best_objects,
     joined_objects,
+    moved_objects,
+    no_objects,
     objects_turned_back,
 )
 from .objects.model_arrays import pack_object_model, unpack_object_model
 from .objects.search import BELOW, FLOOR, gather_evidence, objects_of
-from .packing import pack_classifiers, pack_refiners, unpack_classifiers, unpack_refiners
+from .packing import (
+    pack_classifiers,
+    pack_refiners,
+    pack_regions,
+    unpack_classifiers,
+    unpack_refiners,
+    unpack_regions,
+)
 from .parts.arrays import pack_parts, unpack_parts
 from .parts.model import PartModel
 from .parts.whole import N_LOOKS, find_in_frames, find_in_scene, frames_of
 from .refinement import refine
-from .scan import FoundWindows, scan_photo
+from .regions import Region, RegionFinder
+from .scan import scan_photo, window_places
 from .scan_limits import check_pixels
 from .window_model import WindowModel
 
@@ -111,6 +122,8 @@ class KeypointDetector:
     parts : PartModel or None
         How keypoints look in the frame of their object, or of the scene, from coarse to fine; None: they are
         where the object model has them.
+    regions : RegionFinder or None
+        What looks for whole objects first; None: photos are scanned for keypoints.
     angles : tuple of float
         Degrees by which objects may be turned clockwise: photos are turned back by each and scanned.
     metadata : dict
@@ -131,6 +144,7 @@ class KeypointDetector:
     refiners: tuple[WindowModel, ...] = ()
     object_model: ObjectModel | None = None
     parts: PartModel | None = None
+    regions: RegionFinder | None = None
     angles: tuple[float, ...] = UPRIGHT
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -242,7 +256,7 @@ class KeypointDetector:
         DataError
             If the model has no object model, the image is not an RGB photo or is smaller than a window.
         """
-        image, pyramid = check_rgb(image), pyramid or self.pyramid
+        image = check_rgb(image)
         lowest = self._lowest(threshold)
         if self.parts is None:
             return self._posed_objects(image, lowest, exact, pyramid)
@@ -301,7 +315,7 @@ class KeypointDetector:
         return threshold
 
     def _poses_with_rivals(
-        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig
+        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig | None
     ) -> Objects:
         """Objects by their poses at all angles, several of a place, also unlikely ones."""
         parts = self._at_all_angles(image, lowest - WEAKER, exact, pyramid)
@@ -309,23 +323,47 @@ class KeypointDetector:
         return every[apart_objects(every, POSES_A_PLACE)[:MOST_POSES]]
 
     def _posed_objects(
-        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig
+        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig | None
     ) -> Objects:
         """Objects by their poses at all angles, the best of each place."""
         parts = self._at_all_angles(image, lowest, exact, pyramid)
         return parts[0] if len(parts) == 1 else best_objects(parts)
 
     def _at_all_angles(
-        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig
+        self, image: np.ndarray, lowest: float, exact: bool, pyramid: PyramidConfig | None
     ) -> list[Objects]:
-        """Objects that are found at each angle."""
+        """Objects that are found at each angle: by regions, unless certain levels are asked for."""
+        by_region = self.regions is not None and pyramid is None and not exact
         parts = []
         for degrees in self.angles:
             turn = Turn(degrees, image.shape[:2])
-            levels = pyramid.levels(image if degrees == 0 else turn.apply(image))
-            found = self.detect_objects_levels(levels, threshold=lowest, exact=exact)
+            seen = image if degrees == 0 else turn.apply(image)
+            if by_region:
+                found = self._objects_in_regions(seen, lowest)
+            else:
+                levels = (pyramid or self.pyramid).levels(seen)
+                found = self.detect_objects_levels(levels, threshold=lowest, exact=exact)
             parts.append(found if degrees == 0 else objects_turned_back(found, turn))
         return parts
+
+    def _objects_in_regions(self, image: np.ndarray, threshold: float) -> Objects:
+        """Objects of a photo, looked for where something like a whole one is seen."""
+        assert self.regions is not None
+        nothing = no_objects(self.keypoint_names)
+
+        def look(region: Region) -> Objects:
+            assert self.regions is not None
+            corner, levels = self.regions.levels(
+                image, region, self.object_px, self.pyramid.scales_per_octave
+            )
+            scanned = [level for level in levels if region.suits(level, self.object_px)]
+            if not scanned:
+                return nothing
+            single = self.detections_for_objects(scanned, parallel=False)
+            return moved_objects(self._objects_of(single, levels, threshold), corner)
+
+        found = self.regions.find(image, self.pyramid.max_scale)
+        return best_objects([nothing, *in_threads(look, found)])
 
     def detect_objects_levels(
         self,
@@ -339,6 +377,11 @@ class KeypointDetector:
         threshold = self._lowest(threshold)
         assert self.object_model is not None
         single = self.detections_for_objects(levels, exact=exact, parallel=parallel)
+        return self._objects_of(single, levels, threshold)
+
+    def _objects_of(self, single: Detections, levels: Sequence[Level], threshold: float) -> Objects:
+        """Objects that single detections make up."""
+        assert self.object_model is not None
         poses, evidence = self.gather_objects(single, levels, self.object_model)
         found = objects_of(poses, evidence, self.object_model, self.keypoint_names, self.object_px)
         return found[found.scores >= threshold]
@@ -389,7 +432,7 @@ class KeypointDetector:
         )
         parts: list[Detections] = []
         for classifier, windows in zip(classifiers, found, strict=True):
-            x, y, scale, score = _photo_columns(levels, windows)
+            x, y, scale, score = window_places(levels, windows)
             x, y, scale, score = suppress(x, y, scale, score, WINDOW_PX, self.suppression)
             if refiners:
                 x, y = refine(np.stack([x, y], axis=1), scale, levels, refiners[len(parts)]).T
@@ -416,6 +459,7 @@ class KeypointDetector:
         arrays.update(pack_refiners(self.refiners))
         arrays.update(pack_object_model(self.object_model))
         arrays.update(pack_parts(self.parts))
+        arrays.update(pack_regions(self.regions))
         metadata.update(
             window_px=WINDOW_PX,
             object_px=self.object_px,
@@ -454,6 +498,7 @@ class KeypointDetector:
             unpack_refiners(file, len(classifiers)),
             unpack_object_model(file, len(classifiers)),
             unpack_parts(file, len(classifiers)),
+            unpack_regions(file),
             angles,
             training if isinstance(training, dict) else {},
         )
@@ -463,14 +508,6 @@ def turned_back(found: Detections, turn: Turn) -> Detections:
     """Detections in a turned photo as detections in the photo."""
     x, y = turn.to_photo(np.stack([found.x, found.y], axis=1)).T
     return replace(found, x=x, y=y)
-
-
-def _photo_columns(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray:
-    """x, y, scale and score of windows, (4, n) float64 in photo pixels."""
-    ratios = np.array([level.ratio for level in levels])
-    ratio = ratios[windows.level]
-    x, y = (np.stack([windows.col, windows.row]) + 0.5) / ratio.T - 0.5
-    return np.stack([x, y, 1 / np.sqrt(np.prod(ratio, axis=1)), windows.score.astype(np.float64)])
 
 
 def _numbers(metadata: dict[str, Any], key: str, settings: type) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from ...features.errors import DataError
 from ..model_files import ModelFile
 from .keypoint_classifier import KeypointClassifier
+from .regions import WHOLE, RegionFinder
 from .window_model import WindowModel, pack_window_models, read_counts, split_models, unpack_window_models
 
 _SWAPPED = [1, 0]  # files have a regression's y before its x
@@ -74,3 +75,31 @@ def unpack_refiners(file: ModelFile, n_keypoints: int) -> tuple[WindowModel, ...
     if not max(model.largest for model in models) <= MAX_OFFSET_PX:
         raise DataError(f"model file: an offset of more than {MAX_OFFSET_PX} pixels of a window")
     return tuple(model.with_outputs(_SWAPPED) for model in models)
+
+
+def pack_regions(regions: RegionFinder | None) -> dict[str, np.ndarray]:
+    """Lay the classifier of whole objects out as arrays; none if there is none."""
+    if regions is None:
+        return {}
+    classifier = regions.classifier
+    return {
+        **pack_window_models([classifier.model], "region_"),
+        "region_floors": classifier.floors,
+        "region_rejection": classifier.rejection,
+        "region_frame": np.array([regions.object_px, regions.octaves, regions.reach]),
+    }
+
+
+def unpack_regions(file: ModelFile) -> RegionFinder | None:
+    """Read back what `pack_regions` laid out, checking presence, types, shapes and ranges."""
+    if "region_counts" not in file.arrays:
+        return None
+    (model,) = unpack_window_models(file, "region_", 1, 1)
+    floors = file.array("region_floors", dtype=np.float32, shape=(None,))
+    shape = len(floors), len(model)
+    rejection = file.array("region_rejection", dtype=np.float32, shape=shape, finite=False)
+    frame = file.array("region_frame", dtype=np.float64, shape=(3,)).tolist()
+    try:
+        return RegionFinder(KeypointClassifier(WHOLE, model, floors, rejection, 0.0), *frame)
+    except DataError as error:
+        raise DataError(f"model file: {error}") from None

@@ -160,6 +160,13 @@ def _joined(parts: Sequence[FoundWindows]) -> FoundWindows:
     return FoundWindows(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
+def window_places(levels: Sequence[Level], windows: FoundWindows) -> np.ndarray:
+    """x, y, scale and score of windows of some levels, (4, n) float64 in photo pixels."""
+    ratio = np.array([level.ratio for level in levels])[windows.level]
+    x, y = (np.stack([windows.col, windows.row]) + 0.5) / ratio.T - 0.5
+    return np.stack([x, y, 1 / np.sqrt(np.prod(ratio, axis=1)), windows.score.astype(np.float64)])
+
+
 def scan_level(
     maps: LevelMaps,
     classifier: KeypointClassifier,

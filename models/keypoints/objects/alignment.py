@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
+from ....features.chunks import CHUNK
 from ....features.errors import DataError
 from ....features.jit import LEAF
 from ....features.pool import PATCH_PX, cut_turned_windows
@@ -93,9 +94,16 @@ class AlignmentStage:
         ndarray of shape (n, n_keypoints, 2), float64
             Across and down the upright object, in parts of its size.
         """
-        out = np.tile(self.model.intercept, (patches.shape[1], 1))
-        for number, here, model in self._by_window:
-            _add_responses(self._tables, here, model.codes(patches[number]), out)
+        n_windows, n = patches.shape[:2]
+        out = np.tile(self.model.intercept, (n, 1))
+        if n_windows * n <= CHUNK:  # all features of so few windows cost as much as each window's own
+            every = self.model.codes(patches.reshape(-1, *patches.shape[2:]))
+            codes = every.reshape(len(every), n_windows, n)[np.arange(len(every)), self.window]
+            for _, here, _ in self._by_window:
+                _add_responses(self._tables, here, codes[here], out)
+        else:
+            for number, here, model in self._by_window:
+                _add_responses(self._tables, here, model.codes(patches[number]), out)
         return out.reshape(len(out), len(self.model.intercept) // 2, 2)
 
 

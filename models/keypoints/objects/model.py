@@ -101,6 +101,20 @@ class Objects:
         return join_detections(parts)
 
 
+def no_objects(names: tuple[str, ...]) -> Objects:
+    """Objects of some keypoints, none of them found."""
+    k = len(names)
+    ends = (4,), (3,), (), (), (k, 2), (k,), (k,), ()
+    columns = [np.zeros((0, *end)) for end in ends]
+    columns[5] = columns[5].astype(bool)
+    return Objects(names, *columns)
+
+
+def moved_objects(found: Objects, by: np.ndarray) -> Objects:
+    """Objects with all their places moved by x, y."""
+    return replace(found, points=found.points + by, boxes=found.boxes + np.concatenate([by, by]))
+
+
 def objects_turned_back(found: Objects, turn: Turn) -> Objects:
     """Objects found in a turned photo as objects of the photo."""
     points = turn.to_photo(found.points)

@@ -44,17 +44,34 @@ def fitted_sizes(photos: Sequence[AnnotatedPhoto]) -> list[np.ndarray]:
 
 
 def _sizes(photo: AnnotatedPhoto, columns: Sequence[int], shape: RigidShape) -> np.ndarray:
-    points, sizes = photo.points[:, columns], photo.sizes.copy()
+    sizes = photo.sizes.copy()
+    fitted, poses = annotated_poses(photo, columns, shape)
+    sizes[fitted] = np.exp(poses[:, LOG_SIZE])
+    return sizes
+
+
+def annotated_poses(
+    photo: AnnotatedPhoto, columns: Sequence[int], shape: RigidShape
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a shape to a photo's annotated objects.
+
+    Returns
+    -------
+    fitted : ndarray of shape (n,), int64
+        The objects with enough known keypoints and a size.
+    poses : ndarray of shape (n, 6), float64
+        Theirs.
+    """
+    points = photo.points[:, columns]
     known = np.isfinite(points).all(axis=2)
-    fitted = np.flatnonzero((known.sum(axis=1) >= FEWEST_KEYPOINTS) & np.isfinite(sizes))
+    fitted = np.flatnonzero((known.sum(axis=1) >= FEWEST_KEYPOINTS) & np.isfinite(photo.sizes))
+    poses = np.zeros((len(fitted), 6))
     if not len(fitted):
-        return sizes
+        return fitted, poses
     weights = known[fitted].astype(np.float64)
     points = np.where(known[fitted][..., None], points[fitted], 0.0)
-    poses = np.zeros((len(fitted), 6))
-    poses[:, LOG_SIZE], poses[:, ANGLES] = np.log(sizes[fitted]), shape.prior.mean
+    poses[:, LOG_SIZE], poses[:, ANGLES] = np.log(photo.sizes[fitted]), shape.prior.mean
     offset = weights[..., None] * (points - project(poses, shape.points))
     poses[:, :2] = offset.sum(axis=1) / weights.sum(axis=1)[:, None]
     poses = fit_poses(poses, shape.points, points, weights, shape.spread, shape.prior, n_steps=_N_STEPS)
-    sizes[fitted] = np.exp(poses[:, LOG_SIZE])
-    return sizes
+    return fitted, poses

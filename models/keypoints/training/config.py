@@ -1,6 +1,6 @@
 """What a training run of a detector depends on, besides the photos."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -8,11 +8,13 @@ import numpy as np
 from ....features.channels.haar import HAAR
 from ....features.errors import ParameterError
 from ....features.pool import WindowPool
+from ..angles import UPRIGHT
 from ..detector import PyramidConfig
 from .alignment_fitting import AlignConfig
 from .classifier_fitting import FitConfig
 from .part_fitting import PartsConfig
 from .refinement_fitting import RefineConfig
+from .region_fitting import FAR, RegionConfig
 from .targets import TargetConfig
 
 
@@ -52,6 +54,8 @@ class TrainingConfig:
         So do the stages that align the keypoints of an object.
     parts : PartsConfig
         How keypoints look in their object's frame, zoom by zoom.
+    regions : RegionConfig
+        By which whole objects are found first.
     angles : tuple of float or None
         By which objects are turned, in degrees (see `KeypointDetector`); None: what the annotation shows.
     """
@@ -72,6 +76,7 @@ class TrainingConfig:
     refine: RefineConfig = field(default_factory=RefineConfig)
     align: AlignConfig = field(default_factory=AlignConfig)
     parts: PartsConfig = field(default_factory=partial(PartsConfig, k=0))
+    regions: RegionConfig = field(default_factory=RegionConfig)
     angles: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -91,6 +96,23 @@ class TrainingConfig:
             raise ParameterError(f"validation must lie in 0..0.5, got {self.validation}")
         if self.n_haar is not None and self.n_haar < 0:
             raise ParameterError(f"n_haar must be at least 0, got {self.n_haar}")
+
+    def of_regions(self, size_range_px: tuple[float, float]) -> "TrainingConfig":
+        """How the classifier of whole objects is trained, on photos none of which is held out."""
+        regions = self.regions
+        return replace(
+            self,
+            rounds=regions.rounds,
+            n_hard=regions.n_hard,
+            n_random=regions.n_random,
+            n_haar=regions.n_haar,
+            scanned=min(self.scanned, 0.5),
+            validation=0.0,
+            fit=replace(self.fit, k=regions.k, n_iter=regions.n_iter),
+            targets=replace(self.targets, size_range_px=size_range_px, negative_distance=FAR),
+            refine=RefineConfig(k=0),
+            angles=UPRIGHT,
+        )
 
 
 def training_pool(n_haar: int | None, seed: int) -> WindowPool:

@@ -21,6 +21,7 @@ from ...cluster.context import one_fit_at_a_time
 from ..detector import KeypointDetector
 from ..evaluation import Criteria, Observed, PrecisionRecall, observed, precision_recall
 from ..keypoint_classifier import KeypointClassifier
+from ..regions import WHOLE
 from .checkpoints import KINDS, Round, RunFolder
 from .classifier_fitting import TrainingSet, fit_classifier
 from .config import TrainingConfig, training_pool
@@ -34,6 +35,7 @@ from .mining import (
 from .passes import Detect, FirstExamples, Mine
 from .phases import Phases
 from .record import RoundRecord, SelectionScore
+from .region_fitting import centred, region_finder, size_range
 from .targets import AnnotatedPhoto
 from .training_photos import Report, TrainingPhotos
 
@@ -180,6 +182,7 @@ class _Trainer:
             metadata["shape"] = asdict(choice)
         if not detector.sees_scene:
             detector = with_objects(detector, self.photos, precision, self.phases)
+            detector = with_regions(detector, self.photos, self.phases)
         return replace(detector, metadata=metadata)
 
     def _detector(self, classifiers: Sequence[KeypointClassifier]) -> KeypointDetector:
@@ -341,6 +344,25 @@ def _training_set(k: int, rounds: Sequence[Round]) -> TrainingSet:
         n_random=len(rounds[0].negatives[k]),
         held_out=join_examples([r.held_out[k] for r in rounds]),
     )
+
+
+def with_regions(detector: KeypointDetector, photos: TrainingPhotos, phases: Phases) -> KeypointDetector:
+    """Add the classifier of whole objects to a detector of objects; it is trained as those of keypoints are.
+
+    Photos that are held out play no part.
+    """
+    config = photos.config
+    if detector.object_model is None or config.regions.k == 0:
+        return detector
+    shape = detector.object_model.shape
+    whole = [centred(photos.photos[i], photos.columns, shape) for i in photos.training.tolist()]
+    middle = whole[0].points.shape[1] - 1
+    trainer = _Trainer(whole, {WHOLE: middle}, config.of_regions(size_range(shape)), photos.report)
+    rounds: list[Round] = []
+    with phases.measure("regions"):
+        while len(rounds) <= trainer.config.rounds:
+            rounds.append(trainer.do_round(rounds))
+    return replace(detector, regions=region_finder(rounds[-1].classifiers[0], shape, detector.object_px))
 
 
 def _best_round(rounds: Sequence[Round], k: int) -> int:
