@@ -64,7 +64,7 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
         pass
 
 
-_spare_maps: list = []  # fresh memory would cost a few windows more than their maps; as many as threads ran at once
+_spare_maps: list = []  # fresh memory would cost a few windows more than their maps do
 
 
 def _take_spare_maps():

@@ -104,10 +104,9 @@ class Objects:
 def no_objects(names: tuple[str, ...]) -> Objects:
     """Objects of some keypoints, none of them found."""
     k = len(names)
-    ends = (4,), (3,), (), (), (k, 2), (k,), (k,), ()
-    columns = [np.zeros((0, *end)) for end in ends]
-    columns[5] = columns[5].astype(bool)
-    return Objects(names, *columns)
+    ends = (4,), (3,), (), (), (k, 2), (k,), (k,), (), (k,)
+    boxes, poses, sizes, scores, points, found, *others = (np.zeros((0, *end)) for end in ends)
+    return Objects(names, boxes, poses, sizes, scores, points, found.astype(bool), *others)
 
 
 def moved_objects(found: Objects, by: np.ndarray) -> Objects:

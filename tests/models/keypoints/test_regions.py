@@ -100,7 +100,7 @@ def test_a_face_at_the_edge_of_the_photo(face, photos):
 def test_regions_are_learned_from_annotated_photos(face):
     photos = make_sample_photos(8, shape=(200, 220), max_faces=1).photos
     config = TrainingConfig(
-        regions=RegionConfig(k=25, n_haar=100, rounds=1, n_hard=200, n_random=800, n_iter=60)
+        regions=RegionConfig(k=20, n_haar=60, rounds=1, n_hard=200, n_random=600, n_iter=50)
     )
     shared = TrainingPhotos(
         photos, {name: i for i, name in enumerate(face.keypoint_names)}, config, nothing_said
