@@ -356,11 +356,10 @@ class KeypointDetector:
             corner, levels = self.regions.levels(
                 image, region, self.object_px, self.pyramid.scales_per_octave
             )
-            scanned = [level for level in levels if region.suits(level, self.object_px)]
-            if not scanned:
+            if not levels:
                 return nothing
-            single = self.detections_for_objects(scanned, parallel=False)
-            return moved_objects(self._objects_of(single, levels, threshold), corner)
+            objects = self.detect_objects_levels(levels, threshold=threshold, parallel=False)
+            return moved_objects(objects, corner)
 
         found = self.regions.find(image, self.pyramid.max_scale)
         return best_objects([nothing, *in_threads(look, found)])
@@ -377,11 +376,6 @@ class KeypointDetector:
         threshold = self._lowest(threshold)
         assert self.object_model is not None
         single = self.detections_for_objects(levels, exact=exact, parallel=parallel)
-        return self._objects_of(single, levels, threshold)
-
-    def _objects_of(self, single: Detections, levels: Sequence[Level], threshold: float) -> Objects:
-        """Objects that single detections make up."""
-        assert self.object_model is not None
         poses, evidence = self.gather_objects(single, levels, self.object_model)
         found = objects_of(poses, evidence, self.object_model, self.keypoint_names, self.object_px)
         return found[found.scores >= threshold]

@@ -35,9 +35,6 @@ SCALES_PER_OCTAVE = 4
 MAX_ENLARGED = 8.0
 """Largest scale at which a region is looked at."""
 
-NEAR_OCTAVES = 0.3
-"""Levels that show the object this near to the wanted size are scanned: regions are no further off."""
-
 _FINER, _COARSER = 0.55, 0.8  # octaves of levels around the one that shows the object as large as in training
 _SAME_PLACE = Suppression(radius=0.25, octaves=1.0, refine_radius=0.12, refine_octaves=0.5)
 
@@ -59,10 +56,6 @@ class Region:
     y: float
     size: float
     score: float
-
-    def suits(self, level: Level, object_px: float) -> bool:
-        """Whether a level shows the object nearly as large as wanted."""
-        return bool(abs(np.log2(level.scale * self.size / object_px)) <= NEAR_OCTAVES)
 
 
 @dataclass(frozen=True, eq=False)
