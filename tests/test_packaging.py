@@ -17,7 +17,7 @@ ALLOWED = {
     "features": set(),
     "datasets": set(),
 }
-EVERYWHERE = {"features.errors", "features.lazy", "features.threads"}
+EVERYWHERE = {"features.errors", "features.lazy", "features.schemas", "features.threads"}
 
 
 def source_files():
