@@ -75,11 +75,14 @@ if TYPE_CHECKING:
 def load_detector(model: str) -> "KeypointDetector":
     """Load a model file, or a model that ships, that must hold a keypoint detector."""
     from ..models.keypoints.detector import KeypointDetector
-    from ..models.model_files import load_model
+    from ..models.model_files import load_model, resolve_model_path, shipped_models
 
-    detector = load_model(model)
+    kind = "keypoint-detector"
+    detector = load_model(resolve_model_path(model, kind))
     if not isinstance(detector, KeypointDetector):
-        raise DataError(f"{model}: holds a {type(detector).__name__}, not a keypoint detector")
+        ours = ", ".join(shipped_models(kind))
+        what = type(detector).__name__
+        raise DataError(f"{model}: holds a {what}, not a keypoint detector; of those {ours} ships")
     return detector
 
 

@@ -131,15 +131,27 @@ def _parse_metadata(path: Path, text: str | None) -> dict[str, Any]:
     return document
 
 
-def resolve_model_path(name_or_path: str | os.PathLike) -> Path:
-    """Turn the name of a shipped model (`face`, `hopkins155`) or a path into a path."""
+def shipped_models(kind: str | None = None) -> list[str]:
+    """Return the names of the models that ship, of one kind (a key of `LOADERS`) or of all."""
+    files = sorted(SHIPPED.glob("*.safetensors"))
+    return [file.stem for file in files if kind is None or read_model_file(file).kind == kind]
+
+
+def resolve_model_path(name_or_path: str | os.PathLike, kind: str | None = None) -> Path:
+    """Turn the name of a shipped model (`face`, `hopkins155`) or a path into a path.
+
+    Raises
+    ------
+    DataError
+        If there is neither; it names the models that ship, of the kind that is wanted.
+    """
     path = Path(name_or_path)
     shipped = SHIPPED / f"{path.name}.safetensors"
     if not path.exists() and path.name == str(name_or_path) and shipped.is_file():
         return shipped
     if not path.exists():
-        names = sorted(file.stem for file in SHIPPED.glob("*.safetensors"))
-        raise DataError(f"{name_or_path}: no such model file; models that ship: {', '.join(names) or 'none'}")
+        names = ", ".join(shipped_models(kind)) or "none"
+        raise DataError(f"{name_or_path}: no such model file; models that ship: {names}")
     return path
 
 

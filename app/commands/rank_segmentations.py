@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..progress import Bars
 
 
+RANKER = "motion-ranker"
 FORMATS = "csv", "npz", "napari", "masks"
 ENDINGS = (
     ".tracks.csv",
@@ -63,7 +64,7 @@ def command(
     import json
 
     from ...features.errors import AnnealedError, DataError
-    from ...models.model_files import load_model
+    from ...models.model_files import load_model, resolve_model_path, shipped_models
     from ...models.motion import MotionRanker
     from ..output.motion_files import find_motion_inputs, read_input, summary_text
     from ..photo_inputs import check_not_replaced, overlay_names
@@ -72,9 +73,10 @@ def command(
     from ..wording import count
 
     n_motions, kinds = _number(motions), _kinds(formats)
-    ranker = load_model(model)
+    ranker = load_model(resolve_model_path(model, RANKER))
     if not isinstance(ranker, MotionRanker):
-        raise DataError(f"{model}: holds a {type(ranker).__name__}, not a ranker of segmentations")
+        what, ours = type(ranker).__name__, " and ".join(shipped_models(RANKER))
+        raise DataError(f"{model}: holds a {what}, not a ranker of segmentations; of those {ours} ship")
     inputs = find_motion_inputs(inputs)
     names = [Path(name).stem for name in overlay_names(inputs, flat=True)]
     check_not_replaced(inputs, [out / f"{name}{end}" for name in names for end in ENDINGS])

@@ -115,9 +115,9 @@ class PhotoSet:
     def keypoint_index(self, name: str) -> int:
         """Return the column of a keypoint, or say which names there are."""
         if name not in self.keypoint_names:
-            raise ParameterError(
-                f"keypoint {name!r} is not annotated; found: {', '.join(self.keypoint_names)}"
-            )
+            names = self.keypoint_names
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            raise ParameterError(f"keypoint {name!r} is not annotated; found: {', '.join(names[:10])}{more}")
         return self.keypoint_names.index(name)
 
     def split(self, fraction: float, seed: int = 0) -> tuple["PhotoSet", "PhotoSet"]:
