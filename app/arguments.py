@@ -22,6 +22,15 @@ SCALE_BY_HELP = (
 SequenceFolder = Annotated[
     Path, typer.Argument(help="Folder of Hopkins 155: <sequence>/<sequence>_truth.mat.")
 ]
+DetectorOption = Annotated[
+    str,
+    typer.Option(
+        help="Model file, or the name of a model that ships ('face': research use only, see its card)."
+    ),
+]
+RawOption = Annotated[
+    bool, typer.Option("--raw", help="Single detections, whether they make up an object or not.")
+]
 AnglesOption = Annotated[
     str | None,
     typer.Option(

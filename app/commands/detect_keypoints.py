@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..arguments import AnglesOption, OverwriteOption
+from ..arguments import AnglesOption, DetectorOption, OverwriteOption, RawOption
 
 if TYPE_CHECKING:
     from ..detection_run import Finder
@@ -34,20 +34,13 @@ def command(
         list[str],
         typer.Argument(help=INPUTS_HELP),
     ],
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Model file, or the name of a model that ships ('face': research use only, see its card)."
-        ),
-    ] = "face",
+    model: DetectorOption = "face",
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for pictures and videos with the detections drawn in, and for their file."),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Format of the detections.")] = Format.csv,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Single detections, whether they make up an object or not.")
-    ] = False,
+    raw: RawOption = False,
     threshold: Annotated[
         float | None,
         typer.Option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, OverwriteOption
+from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, DetectorOption, OverwriteOption, RawOption
 
 if TYPE_CHECKING:
     from ...datasets.photos.photo_set import Photo, PhotoSet
@@ -22,7 +22,7 @@ EVEN = 0.0  # log-odds of an object's keypoint that is as likely right as wrong
 
 def command(
     data: Annotated[Path, typer.Argument(help=PHOTOS_HELP)],
-    model: Annotated[str, typer.Option(help="Model file, or the name of a model that ships.")] = "face",
+    model: DetectorOption = "face",
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for summary.csv, curves.csv, curves.png and report.html, with pictures."),
@@ -31,9 +31,7 @@ def command(
     miss: Annotated[
         float, typer.Option(help="A false alarm is farther than this from every object's.")
     ] = 0.10,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Judge single detections, whether they make up an object or not.")
-    ] = False,
+    raw: RawOption = False,
     lowest: Annotated[
         float | None,
         typer.Option(

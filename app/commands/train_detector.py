@@ -10,6 +10,7 @@ import typer
 from ..arguments import PHOTOS_HELP, SCALE_BY_HELP, AnglesOption, ClusterOption, OverwriteOption
 
 if TYPE_CHECKING:
+    from ...datasets.photos.photo_set import PhotoSet
     from ...models.keypoints.training.config import TrainingConfig
     from ...models.keypoints.training.trainer import TrainingResult
 
@@ -183,7 +184,7 @@ def command(
     config = make_config(preset, changed, loss, size_range)
     config = replace(config, validation=validation, seed=seed, angles=turned)
     photos = sized(photos, scale_by)
-    columns = {name: photos.keypoint_index(name) for name in names or photos.keypoint_names}
+    columns = {name: photos.keypoint_index(name) for name in names or _visible_names(photos)}
     folder = RunFolder(run or out.with_name(f"{out.name}.run"))
     if overwrite and not resume:
         folder.clear()
@@ -209,6 +210,20 @@ def command(
     n_bad = len(photos.problems) + len(result.problems)
     problems = f"; {count(n_bad, 'problem')}" if n_bad else ""
     warn(f"{out}: written; {describe_written(result)}; report in {report}{problems}")
+
+
+def _visible_names(photos: "PhotoSet") -> list[str]:
+    """The keypoints that any photo shows, with a word on the others; all of them where none is."""
+    from ..progress import warn
+
+    shown = {k for photo in photos for k in photo.visible.any(axis=0).nonzero()[0].tolist()}
+    names = [name for k, name in enumerate(photos.keypoint_names) if k in shown]
+    if not names:
+        return list(photos.keypoint_names)
+    for name in photos.keypoint_names:
+        if name not in names:
+            warn(f"{name}: never visible, left out")
+    return names
 
 
 def make_config(preset: Preset, changed: dict[str, Any], loss: LossName, size_range: str) -> "TrainingConfig":

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import shutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -212,10 +213,18 @@ def _objects(objects: Objects) -> list[dict[str, Any]]:
             "box": _rounded(objects.boxes[i], 2),
             "size": round(float(objects.sizes[i]), 2),
             "pose": dict(zip(("yaw", "pitch", "roll"), _rounded(objects.poses[i], 1), strict=True)),
-            "keypoints": [rows[i][name] for name in objects.names],
+            "keypoints": [
+                rows[i][name] | _expected_error(objects, i, k) for k, name in enumerate(objects.names)
+            ],
         }
         for i in range(len(objects))
     ]
+
+
+def _expected_error(objects: Objects, i: int, k: int) -> dict[str, float]:
+    """The pixels within which two of three such keypoints lie, if the model knows."""
+    error = float(objects.errors[i, k])
+    return {"error": round(error, 2)} if math.isfinite(error) else {}
 
 
 def _rounded(values: Any, digits: int) -> list[float]:

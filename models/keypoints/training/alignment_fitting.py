@@ -15,6 +15,7 @@ from ...losses import SquaredError
 from ..objects.alignment import AlignmentStage, from_photo, refit, to_photo, upright_windows
 from ..objects.poses import ANGLES, LOG_SIZE, project
 from ..objects.shape import RigidShape
+from .config_checks import at_least
 from .targets import AnnotatedPhoto
 from .window_fitting import fit_window_model
 
@@ -61,9 +62,7 @@ class AlignConfig:
     smoothness: float = 0.01
 
     def __post_init__(self) -> None:
-        for name, least in (("k", 0), ("n_haar", 0), ("n_starts", 1), ("n_batches", 1)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"alignment: {name} must be at least {least}, got {getattr(self, name)}")
+        at_least("alignment: ", self, k=0, n_haar=0, n_starts=1, n_batches=1)
         if not self.zooms or not all(np.isfinite(zoom) and zoom > 0 for zoom in self.zooms):
             raise ParameterError(f"alignment: zooms must be finite numbers above 0, got {self.zooms}")
 

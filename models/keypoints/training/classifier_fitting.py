@@ -14,6 +14,7 @@ from ...losses import LABEL_LOSSES, find_loss
 from ...schedules import InverseSchedule
 from ..cascade import calibrate, cascade_order
 from ..keypoint_classifier import KeypointClassifier
+from .config_checks import at_least
 from .mining import Examples
 from .phases import Phases
 from .window_fitting import fit_window_model
@@ -63,10 +64,7 @@ class FitConfig:
             raise ParameterError(f"loss must be one of {', '.join(LABEL_LOSSES)}, got {self.loss!r}")
         if not 1 <= self.n_bins <= 255:
             raise ParameterError(f"n_bins must be from 1 to 255, got {self.n_bins}")
-        if self.n_batches < 1 or self.batch_rows < 1:
-            raise ParameterError(
-                f"n_batches and batch_rows must be at least 1, got {self.n_batches} and {self.batch_rows}"
-            )
+        at_least("", self, n_batches=1, batch_rows=1)
         if not 0 <= self.cascade_loss < 1:
             raise ParameterError(f"cascade_loss must be at least 0 and below 1, got {self.cascade_loss}")
         InverseSchedule(self.k, self.n_iter, self.mu)

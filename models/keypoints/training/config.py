@@ -12,6 +12,7 @@ from ..angles import UPRIGHT
 from ..detector import PyramidConfig
 from .alignment_fitting import AlignConfig
 from .classifier_fitting import FitConfig
+from .config_checks import at_least
 from .part_fitting import PartsConfig
 from .refinement_fitting import RefineConfig
 from .region_fitting import FAR, RegionConfig
@@ -80,16 +81,7 @@ class TrainingConfig:
     angles: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("rounds", 0),
-            ("n_hard", 1),
-            ("spacing_px", 1),
-            ("photos_a_batch", 1),
-            ("n_random", 1),
-            ("seed", 0),
-        ):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        at_least("", self, rounds=0, n_hard=1, spacing_px=1, n_random=1, seed=0)
         if not 0 < self.scanned <= 1:
             raise ParameterError(f"scanned must be above 0 and at most 1, got {self.scanned}")
         if not 0 <= self.validation <= 0.5:

@@ -79,7 +79,7 @@ class PartsConfig:
     smoothness: float = 1e-2
 
     def __post_init__(self) -> None:
-        at_least("parts", self, k=0, n_haar=0, n_negatives=1, n_folds=2, n_batches=1)
+        at_least("parts: ", self, k=0, n_haar=0, n_negatives=1, n_folds=2, n_batches=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from ...annealing import Progress
 from ...designs.windows import WindowsDesign
 from ...losses import SquaredError
 from ..window_model import WindowModel
+from .config_checks import at_least
 from .targets import KeypointTargets, TargetConfig
 from .window_fitting import fit_window_model
 
@@ -43,12 +44,9 @@ class RefineConfig:
     smoothness: float = 1e-2
 
     def __post_init__(self) -> None:
-        if self.k < 0:
-            raise ParameterError(f"refinement: k must be at least 0, got {self.k}")
+        at_least("refinement: ", self, k=0, n_windows=1, n_batches=1)
         if not (np.isfinite(self.reach) and self.reach > 0):
             raise ParameterError(f"refinement: reach must be a finite number above 0, got {self.reach}")
-        if self.n_windows < 1 or self.n_batches < 1:
-            raise ParameterError("refinement: n_windows and n_batches must be at least 1")
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,8 +111,8 @@ def test_fit_classifier_one_class_only(pool, examples):
     [
         ({"loss": "hinge"}, "loss must be one of"),
         ({"n_bins": 0}, "n_bins must be"),
-        ({"n_batches": 0}, "n_batches and batch_rows must be"),
-        ({"batch_rows": 0}, "n_batches and batch_rows must be"),
+        ({"n_batches": 0}, "n_batches must be at least 1"),
+        ({"batch_rows": 0}, "batch_rows must be at least 1"),
         ({"cascade_loss": 1.0}, "cascade_loss must be"),
         ({"k": 0}, "k must be"),
         ({"mu": -1.0}, "mu must be"),

@@ -49,7 +49,7 @@ def test_fit_offsets_takes_all_features_of_a_small_pool(blob_examples):
     [
         ({"k": -1}, "k must be at least 0"),
         ({"reach": 0.0}, "reach must be a finite number above 0"),
-        ({"n_windows": 0}, "n_windows and n_batches must be at least 1"),
+        ({"n_windows": 0}, "n_windows must be at least 1"),
     ],
 )
 def test_refine_rule_bad_options(option, message):
