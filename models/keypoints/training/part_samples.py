@@ -8,7 +8,7 @@ import numpy as np
 from ....features.errors import DataError
 from ....features.pool import WindowPool
 from ....features.threads import in_threads
-from ..parts.canvas import Frames, draw_canvas, fit_frames
+from ..parts.canvas import Canvas, Frames, draw_canvas, fit_frames
 from ..parts.model import PartModel
 from ..parts.whole import scene_box
 from .part_fitting import FEWEST, PartsConfig, Sample, fit_parts
@@ -26,9 +26,9 @@ _MOST_OBJECT_PX = 112.0
 # Standard deviations of the frames that objects are shown in, around the annotated ones.
 _PLACE, _LOG_SIZE, _ROLL = 0.06, 0.08, np.deg2rad(10)
 _MOST_SAMPLES = 400
+_MOST_PHOTOS = 500
+_ROOM, _ROOM_PX = 0.1, 8  # around the keypoints: part of the box, and pixels of the coarsest zoom
 _N_WRONG = 3
-
-Read = Callable[[AnnotatedPhoto], np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,20 @@ def fit_part_model(
     report : callable
         Told (done, total).
     """
-    images = [_read(photo) for photo in photos]
-    numbers = [i for i, image in enumerate(images) if image is not None and len(photos[i].points)]
-    if len(numbers) < FEWEST:
+    photos = [photo for photo in photos if len(photo.points)]
+    if len(photos) < FEWEST:
         return None
-    kept = [photos[i] for i in numbers]
-    pictures = [image for i in numbers if (image := images[i]) is not None]
+    photos = [photos[i] for i in np.unique(np.linspace(0, len(photos) - 1, _MOST_PHOTOS).astype(int))]
+    shapes = list(in_threads(_shape, photos))
+    kept = [photo for photo, shape in zip(photos, shapes, strict=True) if shape is not None]
+    sizes = [shape for shape in shapes if shape is not None]
+    if len(kept) < FEWEST:
+        return None
     if choice.kind == SCENE:
-        samples, box, px, scene_px = _scene(kept, pictures, columns)
+        samples, box, px, scene_px = _scene(kept, sizes, columns)
         wrong: list[Sample] = []
     else:
-        samples, wrong, box, px = _objects(kept, pictures, names, columns, seed)
+        samples, wrong, box, px = _objects(kept, names, columns, seed)
         scene_px = None
     known = np.isfinite(np.stack([sample.points for sample in samples])).all(axis=2)
     if len(samples) < FEWEST or known.sum(axis=0).min() < config.n_folds:
@@ -90,76 +93,102 @@ def fit_part_model(
     return fit_parts(samples, wrong, box, px, scene_px, pool, config, seed, report)
 
 
-def _read(photo: AnnotatedPhoto) -> np.ndarray | None:
+def _shape(photo: AnnotatedPhoto) -> tuple[int, ...] | None:
+    """Height and width of a photo's picture, None if it cannot be read."""
     try:
-        return photo.read()
+        return photo.read().shape[:2]
     except DataError:
         return None
 
 
 def _scene(
-    photos: Sequence[AnnotatedPhoto], pictures: Sequence[np.ndarray], columns: Sequence[int]
+    photos: Sequence[AnnotatedPhoto], shapes: Sequence[tuple[int, ...]], columns: Sequence[int]
 ) -> tuple[list[Sample], np.ndarray, float, float]:
     """Whole pictures."""
-    longest = float(np.median([max(picture.shape[:2]) for picture in pictures]))
+    longest = float(np.median([max(shape) for shape in shapes]))
     zooms = _Zooms.of_length(min(longest, FINEST_PX), _COARSEST_SCENE_PX)
     frame = Frames(np.full((1, 2), -0.5), np.array([longest]), np.zeros(1))
-    samples = []
-    for i, (photo, picture) in enumerate(zip(photos, pictures, strict=True)):
-        box = scene_box(picture.shape, longest)
-        points = frame.from_photo(photo.points[:1, columns])[0]
-        samples.append(Sample(draw_canvas(picture, frame, 0, box, zooms.px, zooms.n), points, i))
-    boxes = np.stack([scene_box(picture.shape, longest) for picture in pictures])
-    return samples, boxes.max(axis=0), zooms.px, longest
+
+    def draw(i: int) -> Sample:
+        points = frame.from_photo(photos[i].points[:1, columns])[0]
+        box = scene_box(shapes[i], longest)
+        return Sample(draw_canvas(photos[i].read(), frame, 0, box, zooms.px, zooms.n), points, i)
+
+    boxes = np.stack([scene_box(shape, longest) for shape in shapes])
+    return list(in_threads(draw, range(len(photos)))), boxes.max(axis=0), zooms.px, longest
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A frame in which an object is shown, in a mirror if asked for, and its keypoints there.
+
+    In a mirror the frame's x counts from the picture's last column.
+    """
+
+    frame: Frames
+    points: np.ndarray
+    in_mirror: bool = False
+
+    def draw(self, picture: np.ndarray, box: np.ndarray, zooms: _Zooms) -> Canvas:
+        frame = self.frame
+        if self.in_mirror:
+            picture = np.ascontiguousarray(picture[:, ::-1])
+            frame = Frames(frame.centre + np.array([picture.shape[1] - 1, 0]), frame.size, frame.roll)
+        return draw_canvas(picture, frame, 0, box, zooms.px, zooms.n)
 
 
 def _objects(
-    photos: Sequence[AnnotatedPhoto],
-    pictures: Sequence[np.ndarray],
-    names: Sequence[str],
-    columns: Sequence[int],
-    seed: int,
+    photos: Sequence[AnnotatedPhoto], names: Sequence[str], columns: Sequence[int], seed: int
 ) -> tuple[list[Sample], list[Sample], np.ndarray, float]:
     """Objects in frames that are about right, also in a mirror, and canvases of what is no object."""
     frames, usual = similarity_frames(photos, columns)
     sources = np.concatenate([np.full(len(photo.points), i) for i, photo in enumerate(photos)])
     points = np.concatenate([photo.points[:, columns] for photo in photos])
     usable = np.flatnonzero(np.isfinite(points).all(axis=2).sum(axis=1) >= 2)
+    usable = usable[np.unique(np.linspace(0, len(usable) - 1, _MOST_SAMPLES).astype(int))]
     rng = np.random.default_rng([seed, 12])
-    mirror = mirror_order(list(names))
     size = min(float(np.median(frames.size[usable])), _MOST_OBJECT_PX)
     zooms = _Zooms.of_length(size, _COARSEST_OBJECT_PX)
     n_views = int(np.clip(_MOST_SAMPLES // max(len(usable), 1), 1, 4))
-    shown: list[tuple[int, Frames, np.ndarray, bool]] = []
-    others: list[tuple[int, Frames, np.ndarray, bool]] = []
+    shown: dict[int, list[_View]] = {i: [] for i in range(len(photos))}
+    wrong: dict[int, list[_View]] = {i: [] for i in range(len(photos))}
+    unknown = np.full_like(usual, np.nan)
     for i in usable.tolist():
-        image_shape = pictures[sources[i]].shape
-        for view in range(n_views):
-            in_mirror = mirror is not None and mirror != sorted(mirror) and view % 2 == 1
-            truth = points[i : i + 1]
-            if in_mirror:
-                assert mirror is not None
-                truth = truth[:, mirror] * [-1, 1] + [image_shape[1] - 1, 0]
-            known = np.isfinite(truth).all(axis=2).astype(np.float64)
-            right = fit_frames(np.nan_to_num(truth), usual, known)
-            frame = _disturbed(right, rng)
-            shown.append((int(sources[i]), frame, frame.from_photo(truth)[0], in_mirror))
-        for number in range(_N_WRONG):
-            others.append(
-                (int(sources[i]), _wrong(frames[i : i + 1], number, rng), np.full_like(usual, np.nan), False)
-            )
-    inside = np.stack([truth for _, _, truth, _ in shown])
+        shown[sources[i]] += _views_of(points[i : i + 1], usual, mirror_order(list(names)), n_views, rng)
+        wrong[sources[i]] += [
+            _View(_wrong(frames[i : i + 1], number, rng), unknown) for number in range(_N_WRONG)
+        ]
+    inside = np.stack([view.points for views in shown.values() for view in views])
     low, high = np.nanmin(inside, axis=(0, 1)), np.nanmax(inside, axis=(0, 1))
-    room = 0.1 * (high - low).max() + 8 * 2 ** (zooms.n - 1) / zooms.px
+    room = _ROOM * (high - low).max() + _ROOM_PX * 2 ** (zooms.n - 1) / zooms.px
     box = np.concatenate([low - room, high + room])
 
-    def draw(task: tuple[int, Frames, np.ndarray, bool]) -> Sample:
-        source, frame, truth, in_mirror = task
-        picture = pictures[source]
-        picture = np.ascontiguousarray(picture[:, ::-1]) if in_mirror else picture
-        return Sample(draw_canvas(picture, frame, 0, box, zooms.px, zooms.n), truth, source)
+    def draw(i: int) -> tuple[list[Sample], list[Sample]]:
+        picture = photos[i].read()
+        first, second = (
+            [Sample(view.draw(picture, box, zooms), view.points, i) for view in views[i]]
+            for views in (shown, wrong)
+        )
+        return first, second
 
-    return list(in_threads(draw, shown)), list(in_threads(draw, others)), box, zooms.px
+    drawn = list(in_threads(draw, range(len(photos))))
+    samples = [sample for first, _ in drawn for sample in first]
+    others = [sample for _, second in drawn for sample in second]
+    return samples, others, box, zooms.px
+
+
+def _views_of(
+    points: np.ndarray, usual: np.ndarray, mirror: Sequence[int] | None, n: int, rng: np.random.Generator
+) -> list[_View]:
+    """Frames about right for the keypoints (1, n_keypoints, 2) of an object, every other in a mirror."""
+    views = []
+    for number in range(n):
+        in_mirror = mirror is not None and list(mirror) != sorted(mirror) and number % 2 == 1
+        truth = points[:, list(mirror)] * [-1, 1] if mirror is not None and in_mirror else points
+        known = np.isfinite(truth).all(axis=2).astype(np.float64)
+        frame = _disturbed(fit_frames(np.nan_to_num(truth), usual, known), rng)
+        views.append(_View(frame, frame.from_photo(truth)[0], in_mirror))
+    return views
 
 
 def _disturbed(frames: Frames, rng: np.random.Generator) -> Frames:

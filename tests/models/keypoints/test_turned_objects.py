@@ -10,9 +10,13 @@ from annealed.features.errors import ParameterError
 from annealed.models.keypoints.angles import ALL_AROUND
 from annealed.models.keypoints.training.alignment_fitting import AlignConfig
 from annealed.models.keypoints.training.classifier_fitting import FitConfig
-from annealed.models.keypoints.training.config import TrainingConfig
+from annealed.models.keypoints.training.config import TrainingConfig, training_pool
+from annealed.models.keypoints.training.part_fitting import PartsConfig
+from annealed.models.keypoints.training.part_samples import fit_part_model
 from annealed.models.keypoints.training.refinement_fitting import RefineConfig
+from annealed.models.keypoints.training.shape_choice import ShapeChoice
 from annealed.models.keypoints.training.trainer import train_detector
+from annealed.models.keypoints.videos.tracker import ObjectTracker
 from annealed.models.model_files import load_model
 
 NAMES = "nose", "left_ear", "right_ear", "tail"
@@ -116,3 +120,36 @@ def test_angles_are_kept_in_the_file(detector, tmp_path):
 def test_angles_that_are_none_are_refused(detector, angles):
     with pytest.raises(ParameterError, match="angles must be different finite numbers"):
         replace(detector, angles=angles)
+
+
+@pytest.fixture(scope="module")
+def with_parts(detector):
+    rng = np.random.default_rng(0)
+    photos = [drawn_newt(rng.uniform(-180, 180), seed) for seed in range(30)]
+    config = PartsConfig(k=15, n_haar=50, n_iter=25, n_negatives=15, n_folds=2)
+    parts = fit_part_model(
+        photos, NAMES, range(4), ShapeChoice("bending", {}), training_pool(50, 0), config, 0
+    )
+    return replace(detector, parts=parts)
+
+
+def test_parts_find_it_at_all_angles(with_parts):
+    errors, covered = [], []
+    for number, degrees in enumerate(np.arange(10, 370, 30)):
+        photo = drawn_newt(degrees, 100 + number)
+        found = with_parts.detect_objects(photo.read(), threshold=-100.0)
+        errors.append(np.linalg.norm(found.points[0] - photo.points[0], axis=1))
+        covered.append(errors[-1] <= found.errors[0])
+    errors = np.array(errors)
+    assert np.median(errors) < 0.04 * SIZE
+    assert (errors.max(axis=1) < 0.2 * SIZE).mean() >= 0.9
+    assert 0.4 < np.mean(covered) < 0.95
+
+
+def test_an_object_with_parts_is_followed_without_scans(with_parts):
+    tracker = ObjectTracker(with_parts, 1, threshold=-3.0)
+    for frame in range(8):
+        photo = drawn_newt(10.0 * frame, 300)
+        found = tracker.step(photo.read(), frame)
+        assert np.linalg.norm(found.points[0] - photo.points[0], axis=1).max() < 0.3 * SIZE
+    assert tracker.n_scans == 1
