@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from ..datasets.videos import frame_rate
-from ..features.errors import DataError
+from ..features.errors import DataError, WriteError
 from ..models.keypoints.detector import KeypointDetector
 from ..models.keypoints.objects.model import Objects
 from ..models.whole_files import whole_file
@@ -105,9 +105,9 @@ class DetectionRun:
                         save(self.finder.draw(image, found))
                     self._save_crops(frame, image, found)
             self._check_length(path, n_pictures)
+        except WriteError:
+            raise  # the next would not fare better
         except DataError as error:
-            if overlay is not None and str(error).startswith(str(overlay)):
-                raise  # what cannot be written is no matter of this input alone
             text = str(error)
             warn(text if str(path) in text else f"{path}: {text}")
             self.n_skipped += n_pictures == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..datasets.videos import frame_rate
-from ..features.errors import DataError
+from ..features.errors import DataError, WriteError
 from ..models.keypoints.videos.object_tracks import ObjectTracks
 from ..models.keypoints.videos.smoothing import MAX_GAP, smooth_tracks
 from ..models.keypoints.videos.tracker import ObjectTracker
@@ -109,6 +109,8 @@ class TrackRun(DetectionRun):
         try:
             with whole_file(dlc_h5) as temporary:
                 write_deeplabcut_h5(tracks, temporary)
+        except WriteError:
+            raise
         except DataError as error:
             warn(str(error))
         with whole_file(coco) as temporary:

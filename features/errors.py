@@ -16,3 +16,7 @@ class ParameterError(AnnealedError, ValueError):
 
 class DataError(AnnealedError, ValueError):
     """A file or an array cannot be used: unreadable, truncated, empty, of the wrong shape."""
+
+
+class WriteError(DataError):
+    """A result cannot be written, which is no matter of the input that it is made of."""

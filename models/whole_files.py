@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..features.errors import DataError
+from ..features.errors import DataError, WriteError
 
 PREFIX = ".annealed."
 _LOCK = "lock"
@@ -52,7 +52,7 @@ def whole_file(path: str | os.PathLike, *, keep_interrupted: bool = False) -> It
 
     Raises
     ------
-    DataError
+    WriteError
         If the disk refuses; the message names the file and what can be done.
     """
     wanted = Path(path)
@@ -60,7 +60,7 @@ def whole_file(path: str | os.PathLike, *, keep_interrupted: bool = False) -> It
         place = Path(os.path.realpath(wanted))
         if place.exists() and not place.is_file():
             kind = "a folder" if place.is_dir() else "no regular file"
-            raise DataError(f"{wanted}: is {kind}; name a file to write")
+            raise WriteError(f"{wanted}: is {kind}; name a file to write")
         with _hidden_folder(place.parent) as folder:
             temporary = folder / place.name
             try:
@@ -85,14 +85,14 @@ def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
 
     Raises
     ------
-    DataError
+    WriteError
         If the disk refuses; the message names the folder and what can be done.
     """
     wanted = Path(path)
     with _explained(wanted):
         place = Path(os.path.realpath(wanted))
         if place.exists() and not place.is_dir():
-            raise DataError(f"{wanted}: is a file; name a folder to write into")
+            raise WriteError(f"{wanted}: is a file; name a folder to write into")
         place.parent.mkdir(parents=True, exist_ok=True)
         with _hidden_folder(place.parent) as folder:
             temporary = folder / (place.name or "results")
@@ -154,7 +154,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise  # of another file, such as one that is read inside the block
         advice = _ADVICE.get(error.errno or 0)
         reason = f"{error.strerror or error}" + (f": {advice}" if advice else "")
-        raise DataError(f"{path}: cannot be written ({reason}); what was there is as it was") from None
+        raise WriteError(f"{path}: cannot be written ({reason}); what was there is as it was") from None
 
 
 @contextmanager

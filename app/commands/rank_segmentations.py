@@ -63,7 +63,7 @@ def command(
     """
     import json
 
-    from ...features.errors import AnnealedError, DataError
+    from ...features.errors import AnnealedError, DataError, WriteError
     from ...models.model_files import load_model, resolve_model_path, shipped_models
     from ...models.motion import MotionRanker
     from ..output.motion_files import find_motion_inputs, read_input, summary_text
@@ -89,6 +89,8 @@ def command(
                         path, n_points=points, first_frame=start, n_frames=frames, report=bars.update
                     )
                     document = _segment(source, n_motions, kinds, ranker, out, name, bars)
+                except WriteError:
+                    raise  # the next would not fare better
                 except AnnealedError as error:
                     text = str(error)
                     warn(text if str(path) in text else f"{path}: {text}")

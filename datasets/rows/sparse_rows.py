@@ -46,7 +46,9 @@ class SparseRows(RowSource):
         if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_features:
             raise DataError(f"{self.name}: rows {start} to {stop} have column numbers outside the matrix")
         rows = sparse.csr_array((data, indices, bounds - first), shape=(stop - start, self.n_features))
-        rows.sum_duplicates()
+        if not rows.has_canonical_format:
+            rows = rows.copy()  # arrays that are mapped from a file cannot be put in order where they are
+            rows.sum_duplicates()
         return rows if columns is None else rows[:, columns]
 
     def part(self, start, stop):

@@ -1,6 +1,7 @@
 """The process that reads doubtful files, and what is made of its end."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,16 @@ MOST_MEGABYTES = 1500
 
 
 class Child:
-    """A process that reads files, started anew when one of them ends it."""
+    """A process that reads files, started anew when one of them ends it.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    environment : str
+        Variables that it has besides those of this process.
+    """
+
+    def __init__(self, **environment: str) -> None:
+        self._environment = {**os.environ, **environment}
         self._process: subprocess.Popen | None = None
 
     def ask(self, kind: str, path: Path) -> dict[str, Any]:
@@ -41,6 +49,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
+                env=self._environment,
             )
         return self._process
 

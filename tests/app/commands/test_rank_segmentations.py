@@ -206,3 +206,16 @@ def test_models_of_another_kind_are_refused(annealed, track_file, tmp_path, rng)
     result = annealed("rank-segmentations", track_file, "--motions", 2, "--model", tmp_path / "m.safetensors")
     assert result.exit_code == 2
     assert "not a ranker of segmentations" in result.stderr
+
+
+def test_what_cannot_be_written_ends_the_run(annealed, track_file, ranker, tmp_path):
+    """It is said of the results, once, not of each of the inputs."""
+    other = track_file.with_name("other.npz")
+    other.write_bytes(track_file.read_bytes())
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "clip.masks").write_text("no folder")
+    options = "--motions", 2, "--model", ranker, "--out", tmp_path / "out", "--format", "masks"
+    result = annealed("rank-segmentations", track_file, other, *options)
+    assert result.exit_code == 2
+    (line,) = (line for line in result.stderr.splitlines() if line.startswith("annealed: "))
+    assert "clip.masks: is a file" in line

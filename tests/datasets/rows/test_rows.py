@@ -291,3 +291,11 @@ def test_sparse_files_that_do_not_fit(tmp_path, member, value, message, save):
     save(tmp_path / "X.npz", format=np.array(b"csr"), **{**arrays, member: np.array(value)})
     with pytest.raises(DataError, match=message):
         open_rows(tmp_path / "X.npz").read(0, 3)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_entries_of_a_sparse_file_in_any_order(tmp_path, save):
+    arrays = {"indptr": [0, 3, 4], "indices": [2, 0, 2, 1], "data": [1.0, 2, 3, 4], "shape": [2, 3]}
+    save(tmp_path / "X.npz", format=np.array(b"csr"), **{name: np.array(a) for name, a in arrays.items()})
+    rows = open_rows(tmp_path / "X.npz").read(0, 2)
+    np.testing.assert_array_equal(rows.toarray(), [[2, 0, 4], [0, 4, 0]])
