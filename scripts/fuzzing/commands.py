@@ -92,7 +92,7 @@ def _write_sequence(folder: Path, name: str, rng: np.random.Generator) -> None:
 
 
 def _convert(form: str, name: str) -> Callable[[Path, Path], list[str]]:
-    return lambda f, out: ["convert", f"{f}/data", f"{out}/{name}", "--to", form, "--force"]
+    return lambda f, out: ["convert", f"{f}/data", f"{out}/{name}", "--to", form, "--overwrite"]
 
 
 COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
@@ -100,33 +100,61 @@ COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
     "convert-csv": _convert("csv", "csv"),
     "convert-deeplabcut": _convert("deeplabcut", "dlc"),
     "convert-label-studio": _convert("label-studio", "tasks.json"),
-    "check-annotations": lambda f, out: ["check-annotations", f"{f}/data", "--out", f"{out}/page.html"],
+    "check-annotations": lambda f, out: [
+        "check-annotations",
+        f"{f}/data",
+        "--out",
+        f"{out}/page.html",
+        "--overwrite",
+    ],
     "select-features": lambda f, out: [
-        *("select-features", f"{f}/table.csv", "--target", "y", "-k", "3", "--out", f"{out}/selected")
+        *(
+            "select-features",
+            f"{f}/table.csv",
+            "--target",
+            "y",
+            "-k",
+            "3",
+            "--out",
+            f"{out}/selected",
+            "--overwrite",
+        )
     ],
     "compare-selectors": lambda f, out: [
         *("compare-selectors", f"{f}/table.csv", "--target", "y", "--methods", "fsa,f"),
-        *("--folds", "2", "--out", f"{out}/scores.png"),
+        *("--folds", "2", "--out", f"{out}/scores.png", "--overwrite"),
     ],
-    "detect-keypoints": lambda f, out: ["detect-keypoints", f"{f}/data/images", "--out", f"{out}/seen"],
+    "detect-keypoints": lambda f, out: [
+        "detect-keypoints",
+        f"{f}/data/images",
+        "--out",
+        f"{out}/seen",
+        "--overwrite",
+    ],
     "detect-keypoints-video": lambda f, out: [
-        *("detect-keypoints", f"{f}/clip.mp4", "--track", "--raw", "--out", f"{out}/tracked")
+        *("detect-keypoints", f"{f}/clip.mp4", "--track", "--raw", "--out", f"{out}/tracked", "--overwrite")
     ],
-    "evaluate-detector": lambda f, out: ["evaluate-detector", f"{f}/data", "--out", f"{out}/report"],
+    "evaluate-detector": lambda f, out: [
+        "evaluate-detector",
+        f"{f}/data",
+        "--out",
+        f"{out}/report",
+        "--overwrite",
+    ],
     "suggest-frames": lambda f, out: [
         *("suggest-frames", f"{f}/clip.mp4", "--raw", "-n", "3", "--out", f"{out}/suggested")
     ],
     "rank-segmentations": lambda f, out: [
         *("rank-segmentations", f"{f}/hopkins/arm/arm_truth.mat", "--motions", "2"),
-        *("--model", "hopkins155", "--format", "csv,npz", "--out", f"{out}/motions"),
+        *("--model", "hopkins155", "--format", "csv,npz", "--out", f"{out}/motions", "--overwrite"),
     ],
     "train-ranker": lambda f, out: [
-        *("train-ranker", f"{f}/hopkins", "-k", "5", "--out", f"{out}/ranker.safetensors")
+        *("train-ranker", f"{f}/hopkins", "-k", "5", "--out", f"{out}/ranker.safetensors", "--overwrite")
     ],
     "train-detector": lambda f, out: [
         *("train-detector", f"{f}/data", "--out", f"{out}/m.safetensors", *TRAINING)
     ],
-    "demo": lambda f, out: ["demo", "--out", f"{out}/demo"],
+    "demo": lambda f, out: ["demo", "--out", f"{out}/demo", "--overwrite"],
 }
 FROM_NOTHING = {"suggest-frames", "train-detector"}
 """Commands that do not write over what is there: each run begins without it."""
