@@ -36,7 +36,7 @@ def command(
     from ..arguments import sized
     from ..places import check_new_file
     from ..progress import warn
-    from ..status import ExitStatus
+    from ..status import ExitStatus, one_line
     from ..wording import count
 
     if out is not None:
@@ -47,7 +47,8 @@ def command(
         print(json.dumps([dataclasses.asdict(finding) for finding in found], indent=1))
     else:
         for finding in found:
-            print(f"{finding.kind}: " + (f"{finding.photo}: " if finding.photo else "") + finding.message)
+            who = f"{finding.photo}: " if finding.photo else ""
+            print(one_line(f"{finding.kind}: {who}{finding.message}"))
     if out is not None:
         from ...models.whole_files import write_whole
         from ..output.annotation_report import findings_page

@@ -3,6 +3,7 @@ import json
 import shutil
 
 import pytest
+from PIL import Image
 
 
 @pytest.fixture
@@ -67,3 +68,11 @@ def test_labels_that_cannot_be_read(annealed, tmp_path):
     result = annealed("check-annotations", tmp_path / "none")
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_control_codes_in_names_are_written_out(annealed, tmp_path):
+    Image.new("RGB", (60, 60)).save(tmp_path / "p.png")
+    (tmp_path / "keypoints.csv").write_text("image,keypoint,x,y\np.png,e\x1b[31mye,500,5\n")
+    result = annealed("check-annotations", tmp_path)
+    assert "\x1b" not in result.stdout
+    assert "e\\x1b[31mye" in result.stdout
