@@ -4,6 +4,8 @@ The maps of a chunk stay in the cache of one core while feature after feature is
 for 64 windows at once. Nothing larger than the wanted output is ever made.
 """
 
+from collections import defaultdict
+
 import numpy as np
 from numba import njit
 
@@ -57,19 +59,19 @@ def compute_windows(patches, needs, kinds, offsets, values, codes, scaling, extr
     def compute(task):
         maps = _take_spare_maps()
         _compute_task(task, *inputs, *outputs, *maps)
-        _spare_maps.append(maps)
+        _spare_maps[tuple(CHANNELS)].append(maps)
 
     # a task writes to its own columns and rows of the outputs
     for _ in in_threads(compute, range(min(TASKS, -(-len(patches) // CHUNK)))):
         pass
 
 
-_spare_maps: list = []  # fresh memory would cost a few windows more than their maps do
+_spare_maps: dict = defaultdict(list)  # by channels; fresh memory costs a few windows more than maps do
 
 
 def _take_spare_maps():
     try:
-        return _spare_maps.pop()
+        return _spare_maps[tuple(CHANNELS)].pop()
     except IndexError:
         return _new_maps()
 

@@ -158,7 +158,9 @@ class RunFolder:
     def _check_config(self, file: Path, config: dict[str, Any]) -> None:
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
+            if not isinstance(found, dict):
+                raise ValueError("not an object")
+        except (OSError, ValueError, RecursionError) as error:
             raise DataError(f"{file}: not a configuration ({error})") from None
         wanted = json.loads(json.dumps(config))
         found = {**{name: value for name, value in ADDED.items() if name in wanted}, **found}
@@ -187,13 +189,15 @@ def read_round(path: Path) -> Round:
     try:
         with safe_open(path, framework="numpy") as stream:
             document = json.loads((stream.metadata() or {})[_METADATA_KEY])
+            if not isinstance(document, dict):
+                raise ValueError("its metadata are no object")
             arrays = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
+    except (SafetensorError, OSError, LookupError, ValueError, TypeError, RecursionError) as error:
         raise DataError(f"{path}: not a checkpoint ({error}); delete it to redo its round") from None
     file = ModelFile(KIND, arrays, document)
-    classifiers = unpack_classifiers(file)
-    sets = {kind: _read_sets(file, kind, len(classifiers)) for kind in KINDS}
     try:
+        classifiers = unpack_classifiers(file)
+        sets = {kind: _read_sets(file, kind, len(classifiers)) for kind in KINDS}
         record = RoundRecord.from_json(document.get("record", {}))
     except DataError as error:
         raise DataError(f"{path}: {error}; delete it to redo its round") from None

@@ -53,8 +53,9 @@ def test_run_folder_gives_its_rounds_back_up_to_the_first_gap(result, tmp_path):
     assert [r.record.work["scan"] for r in found] == [0, 1]
 
 
-def test_run_folder_with_a_broken_configuration(tmp_path):
-    (tmp_path / "config.json").write_text("{")
+@pytest.mark.parametrize("text", ["{", "[1, 2]", "null", "[" * 100_000])
+def test_run_folder_with_a_broken_configuration(tmp_path, text):
+    (tmp_path / "config.json").write_text(text)
     with pytest.raises(DataError, match=r"config\.json: not a configuration"):
         RunFolder(tmp_path).begin(CONFIG, resume=True)
 
@@ -88,6 +89,15 @@ def test_read_round_of_another_file(tmp_path):
     save_file({"a": np.zeros(2)}, tmp_path / "a.safetensors")
     with pytest.raises(DataError, match="not a checkpoint"):
         read_round(tmp_path / "a.safetensors")
+
+
+@pytest.mark.parametrize("document", ["[]", "{}", '{"keypoints": 3}', "[" * 100_000])
+def test_read_round_with_metadata_that_do_not_fit(result, tmp_path, document):
+    write_round(tmp_path / "round.safetensors", result)
+    arrays = load_file(tmp_path / "round.safetensors")
+    save_file(arrays, tmp_path / "bad.safetensors", metadata={"annealed-round": document})
+    with pytest.raises(DataError, match=r"bad\.safetensors: .*; delete it to redo its round"):
+        read_round(tmp_path / "bad.safetensors")
 
 
 def test_two_processes_do_not_work_on_one_run(tmp_path):
