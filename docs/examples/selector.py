@@ -31,7 +31,7 @@ class MedianSelector(RankedSelector):
     def __init__(self, k=10):
         self.k = k
 
-    def _order(self, X, y, classes, k):
+    def _order(self, X, y, classes, k, weight):
         if y.max() > 1:
             raise DataError(f"two classes are needed, got {int(y.max()) + 1}")
         apart = np.median(X[y == 0], axis=0) - np.median(X[y == 1], axis=0)

@@ -209,8 +209,15 @@ class SizeByCrossValidation:
         scores = []
         for one in reversed(fitted):  # smallest first
             estimator._set_fitted(*one)
-            scores.append(scorer(estimator, _rows_of(X, test), _safe_indexing(y, test)))
+            held_out = _rows_of(X, test), _safe_indexing(y, test)
+            scores.append(scorer(estimator, *held_out, **self._weights_of(sample_weight, test)))
         return scores
+
+    def _weights_of(self, sample_weight, test) -> dict[str, Any]:
+        """Return the argument by which the default score takes the held-out samples' weights."""
+        weight = None if sample_weight is None else _safe_indexing(sample_weight, test)
+        counts = weight is not None and self.scoring is None and weight.any()
+        return {"sample_weight": weight} if counts else {}
 
     def _single(self):
         """Return an unfitted estimator of one size with the same parameters."""
@@ -220,13 +227,14 @@ class SizeByCrossValidation:
         return clone(self._single_class(**parameters))
 
 
-def log_likelihood(estimator, X, y) -> float:
+def log_likelihood(estimator, X, y, sample_weight=None) -> float:
     """Return the mean logarithm of the probability of each sample's class; one never met counts as 1e-15."""
     probability = np.maximum(estimator.predict_proba(X), LEAST_PROBABILITY)
     classes = estimator.classes_
     number = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     of_class = probability[np.arange(len(number)), number]
-    return float(np.mean(np.log(np.where(classes[number] == y, of_class, LEAST_PROBABILITY))))
+    logarithms = np.log(np.where(classes[number] == y, of_class, LEAST_PROBABILITY))
+    return float(np.average(logarithms, weights=sample_weight))
 
 
 def _rows_of(X, rows: np.ndarray):
@@ -249,7 +257,7 @@ class FSAClassifierCV(SizeByCrossValidation, FSAClassifier):
         As in scikit-learn; an integer makes stratified folds.
     scoring : str or callable, optional
         As in scikit-learn. By default accuracy; the mean logarithm of the probability of the right class
-        if the loss is "logistic", or several are tried.
+        if the loss is "logistic", or several are tried; these count the samples' weights.
     losses : sequence, optional
         Losses to try, in place of `loss`, each with every size.
     ridges : sequence of float, optional

@@ -8,6 +8,7 @@ import threading
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def problems(X, score):
     matrix = sparse.csr_array(np.where(X > 2, X, 0))
     yield FSAClassifier(K, memory_budget=BUDGET, n_iter=100), (X, y)
     yield (
-        FSAClassifier(K, memory_budget=640_000, n_iter=100, response="piecewise"),
+        FSAClassifier(K, memory_budget=760_000, n_iter=100, response="piecewise"),
         (X, np.digitize(score, [-1, 1]), weight),
     )
     yield FSARegressor(K, memory_budget=BUDGET, n_iter=100), (X, score)
@@ -102,7 +103,7 @@ def test_a_worker_killed_within_a_fit_changes_no_bit(client, table, tmp_path, mo
         if progress.iteration == 1:
             os.kill(pids[0], signal.SIGKILL)
 
-    estimator = FSAClassifier(K, memory_budget=BUDGET, mu=10, n_iter=60)
+    estimator = FSAClassifier(K, loss="lorenz", memory_budget=BUDGET, mu=10, n_iter=60)
     with annealed.distributed(client):
         found = clone(estimator).set_params(callback=kill).fit(tmp_path / "X.npy", score > 0)
     assert len(lost) == 1
@@ -173,4 +174,4 @@ def test_fits_on_one_cluster_take_turns(client, table):
         thread.start()
     for thread in threads:
         thread.join()
-    assert "".join(order) in ("a" * 20 + "b" * 20, "b" * 20 + "a" * 20)
+    assert len(list(groupby(order))) == 2
