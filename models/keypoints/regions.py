@@ -87,7 +87,7 @@ class RegionFinder:
         if self.octaves > 20:
             raise DataError(f"regions: octaves must be at most 20, got {self.octaves}")
 
-    def find(self, image: np.ndarray, max_scale: float = 1.0, *, parallel: bool = True) -> list[Region]:
+    def find(self, image: np.ndarray, max_scale: float = 1.0) -> list[Region]:
         """Find the regions of a photo, best first.
 
         Parameters
@@ -95,17 +95,13 @@ class RegionFinder:
         image : ndarray of shape (H, W, 3), uint8
         max_scale : float
             Of the scan for keypoints that regions save.
-        parallel : bool
-            Share the work out to threads; see `scan_photo`.
         """
         finest = FINEST * max_scale
         check_pixels(image.shape, SCALES_PER_OCTAVE, finest)
         levels = gaussian_pyramid(image, scales_per_octave=SCALES_PER_OCTAVE, max_scale=finest)
         if not levels:
             return []
-        found = scan_photo(
-            levels, [self.classifier], [FLOOR], sparse=True, octaves=self.octaves, parallel=parallel
-        )[0]
+        found = scan_photo(levels, [self.classifier], [FLOOR], sparse=True, octaves=self.octaves)[0]
         x, y, scale, score = window_places(levels, found)
         x, y, scale, score = suppress(x, y, scale, score, WINDOW_PX, _SAME_PLACE)
         best = slice(MOST_REGIONS)

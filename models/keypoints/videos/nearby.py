@@ -1,14 +1,14 @@
 """Objects searched for near a place that is known from the frame before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ....features.errors import DataError
 from ....features.pyramid import check_rgb
 from ...keypoints.detector import KeypointDetector
-from ..objects.model import Objects
+from ..objects.model import Objects, moved_objects
 from ..objects.search import LOOK_OCTAVES
 
 N_ANGLES = 2
@@ -71,7 +71,7 @@ def detect_near(
         found = turned.detect_objects(part, threshold=threshold, pyramid=pyramid)
     except DataError:  # no level of the part is as large as a window
         return None
-    return moved(found, np.array([x0, y0], dtype=np.float64))
+    return moved_objects(found, np.array([x0, y0], dtype=np.float64))
 
 
 def _angles_near(angles: tuple[float, ...], roll: float | None) -> tuple[float, ...]:
@@ -89,11 +89,3 @@ def _part(place: Place, shape: Sequence[int]) -> tuple[int, int, int, int]:
     x0, y0 = np.floor(np.maximum(low - room, 0)).astype(int)
     x1, y1 = np.ceil(np.minimum(high + room + 1, [shape[1], shape[0]])).astype(int)
     return int(x0), int(y0), int(x1), int(y1)
-
-
-def moved(objects: Objects, by: np.ndarray) -> Objects:
-    """Return objects with all their places moved by x, y."""
-    values = {field.name: getattr(objects, field.name) for field in fields(objects)}
-    values["points"] = objects.points + by
-    values["boxes"] = objects.boxes + np.concatenate([by, by])
-    return Objects(**values)
